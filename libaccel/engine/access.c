@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Addresses of operands, indirect ones included. This is the one place where indices are read, and
+ * where what they lead to is checked.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "access.h"
+#include "dtype.h"
+#include "fault.h"
+
+static void place_stream(struct engine_stream *stream, const struct engine_stream *whole,
+			 const struct engine_box *box)
+{
+	*stream = *whole;
+	for (uint32_t d = 0; d < box->rank; d++)
+		stream->offset += whole->strides[d] * box->dims[d].lowest;
+}
+
+void engine_access_init(struct engine_access *access, const struct engine_plan *plan,
+			const struct engine_box *box, uint32_t loads)
+{
+	struct engine_nest *nest = &access->nest;
+
+	nest->rank = box->rank;
+	nest->num_streams = plan->num_operands;
+	nest->index_mask = 0;
+	for (uint32_t d = 0; d < box->rank; d++)
+		nest->extents[d] = box->dims[d].highest - box->dims[d].lowest + 1;
+	for (uint32_t k = 0; k < plan->num_operands; k++) {
+		const struct engine_plan_operand *operand = &plan->operands[k];
+
+		access->index_streams[k] = ENGINE_NO_STREAM;
+		if (!(loads >> k & 1)) {
+			access->bases[k] = (uint8_t *)operand->fill;
+			nest->streams[k] = (struct engine_stream){ 0 };
+			continue;
+		}
+		access->bases[k] = operand->base;
+		place_stream(&nest->streams[k], &operand->address, box);
+		if (!operand->is_indirect)
+			continue;
+		place_stream(&nest->streams[nest->num_streams], &operand->index_address, box);
+		nest->index_mask |= 1u << nest->num_streams;
+		access->index_streams[k] = nest->num_streams++;
+	}
+	engine_nest_canonicalize(nest);
+}
+
+/*
+ * Indices are read through a volatile pointer: others may write to them meanwhile, and what was
+ * checked must be what is used.
+ */
+#define DEFINE_READ_INDEX(type)									\
+static __int128 read_##type(const uint8_t *address)						\
+{												\
+	struct __attribute__((packed, may_alias)) unaligned {					\
+		type value;									\
+	};											\
+												\
+	return ((const volatile struct unaligned *)address)->value;				\
+}
+
+DEFINE_READ_INDEX(uint8_t)
+DEFINE_READ_INDEX(uint16_t)
+DEFINE_READ_INDEX(uint32_t)
+DEFINE_READ_INDEX(uint64_t)
+DEFINE_READ_INDEX(int8_t)
+DEFINE_READ_INDEX(int16_t)
+DEFINE_READ_INDEX(int32_t)
+DEFINE_READ_INDEX(int64_t)
+
+typedef __int128 read_index(const uint8_t *address);
+
+static read_index *const read_index_of[] = {
+	[ENGINE_U8] = read_uint8_t,
+	[ENGINE_U16] = read_uint16_t,
+	[ENGINE_U32] = read_uint32_t,
+	[ENGINE_U64] = read_uint64_t,
+	[ENGINE_I8] = read_int8_t,
+	[ENGINE_I16] = read_int16_t,
+	[ENGINE_I32] = read_int32_t,
+	[ENGINE_I64] = read_int64_t,
+};
+
+/* For messages: an index of any type as text. */
+struct index_text {
+	char text[24];
+};
+
+static struct index_text print_index(__int128 index)
+{
+	struct index_text printed;
+
+	if (index < 0)
+		snprintf(printed.text, sizeof(printed.text), "%" PRId64, (int64_t)index);
+	else
+		snprintf(printed.text, sizeof(printed.text), "%" PRIu64, (uint64_t)index);
+	return printed;
+}
+
+/* As a 64-bit number, or the nearest; wide, so that sums of two have room. */
+static __int128 clamp(__int128 value)
+{
+	return value < INT64_MIN ? INT64_MIN : value > INT64_MAX ? INT64_MAX : value;
+}
+
+static int refuse_index(struct engine_run *run, uint32_t k, __int128 index)
+{
+	return engine_fail(run->fault, ERANGE, DRM_TESSERA_CAUSE_INDEX_LIMIT, k, (int64_t)index,
+			   "%s: index is %s, expected at least 0 and less than %" PRIu64,
+			   engine_operand_name(k), print_index(index).text,
+			   run->plan->operands[k].index_limit);
+}
+
+static int refuse_address(struct engine_run *run, uint32_t k, __int128 index, __int128 byte)
+{
+	int64_t offset = (int64_t)clamp(byte);
+
+	return engine_fail(run->fault, ERANGE, DRM_TESSERA_CAUSE_BOUNDS, k, offset,
+			   "%s: index %s leads to byte %" PRId64 " of a buffer of %" PRIu64
+			   " bytes",
+			   engine_operand_name(k), print_index(index).text, offset,
+			   run->plan->operands[k].size);
+}
+
+/* An address and its step along a row. */
+struct line {
+	int64_t offset;
+	int64_t step;
+};
+
+static struct line line_of(const struct engine_row *row, uint32_t stream)
+{
+	const struct engine_walk *walk = row->walk;
+	int64_t step = 0;
+
+	if (row->loop < walk->nest->rank)
+		step = walk->nest->streams[stream].strides[row->loop];
+	return (struct line){ walk->offsets[stream] + row->first * step, step };
+}
+
+static int resolve_indirect(struct engine_run *run, uint32_t k, int64_t count, struct line address,
+			    struct line index_address, const struct engine_interval *around,
+			    uint8_t **addresses)
+{
+	const struct engine_plan_operand *operand = &run->plan->operands[k];
+	read_index *read = read_index_of[engine_dtype_type(operand->index_dtype)];
+
+	for (int64_t i = 0; i < count; i++) {
+		__int128 index = read(operand->index_base + index_address.offset +
+				      i * index_address.step);
+		__int128 place = address.offset + i * address.step + index * operand->index_stride;
+
+		if (operand->index_limit && (index < 0 || index >= operand->index_limit))
+			return refuse_index(run, k, index);
+		/* these sides of the comparisons cannot overflow, whatever the index */
+		if (place < -(__int128)around->lowest)
+			return refuse_address(run, k, index, clamp(place) + around->lowest);
+		if (place >= (__int128)operand->size - around->highest)
+			return refuse_address(run, k, index, clamp(place) + around->highest);
+		addresses[i] = operand->base + (int64_t)place;
+	}
+	return 0;
+}
+
+int engine_resolve(struct engine_run *run, const struct engine_access *access, uint32_t k,
+		   const struct engine_row *row, const struct engine_interval *around,
+		   uint8_t **addresses)
+{
+	struct line address = line_of(row, k);
+	uint32_t index_stream = access->index_streams[k];
+
+	if (index_stream != ENGINE_NO_STREAM)
+		return resolve_indirect(run, k, row->count, address, line_of(row, index_stream),
+					around, addresses);
+	for (int64_t i = 0; i < row->count; i++)
+		addresses[i] = access->bases[k] + address.offset + i * address.step;
+	return 0;
+}

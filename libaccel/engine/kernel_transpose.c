@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Portable transposition of a tile: small squares are gathered in a local array, read along the
+ * source's better loop and written along the destination's. Contract in kernels.h.
+ */
+#include <string.h>
+
+#include "kernels.h"
+
+struct element16 {
+	uint64_t halves[2];
+};
+
+/* The side of a square: at least a cache line's worth of small elements on both sides. */
+#define SIDE	16
+
+#define DEFINE_TRANSPOSE(size, type)								\
+static void transpose_square_##size(uint8_t *dst, const uint8_t *src,				\
+				    const struct engine_tile *tile)				\
+{												\
+	type square[SIDE][SIDE];								\
+												\
+	for (int i = 0; i < SIDE; i++)								\
+		for (int j = 0; j < SIDE; j++)							\
+			memcpy(&square[i][j], src + i * tile->src_strides[1] +			\
+						      j * tile->src_strides[0], sizeof(type));	\
+	for (int j = 0; j < SIDE; j++)								\
+		for (int i = 0; i < SIDE; i++)							\
+			memcpy(dst + j * tile->dst_strides[0] + i * tile->dst_strides[1],	\
+			       &square[i][j], sizeof(type));					\
+}												\
+												\
+void engine_transpose_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)	\
+{												\
+	const int64_t whole_rows = tile->extents[0] / SIDE * SIDE;				\
+	const int64_t whole_columns = tile->extents[1] / SIDE * SIDE;				\
+	struct engine_tile rest = *tile;							\
+												\
+	for (int64_t j = 0; j < whole_rows; j += SIDE)						\
+		for (int64_t i = 0; i < whole_columns; i += SIDE)				\
+			transpose_square_##size(dst + j * tile->dst_strides[0] +		\
+						i * tile->dst_strides[1],			\
+						src + j * tile->src_strides[0] +		\
+						i * tile->src_strides[1], tile);		\
+	rest.extents[0] = whole_rows;								\
+	rest.extents[1] = tile->extents[1] - whole_columns;					\
+	engine_copy_strided_##size(dst + whole_columns * tile->dst_strides[1],			\
+				   src + whole_columns * tile->src_strides[1], &rest);		\
+	rest.extents[0] = tile->extents[0] - whole_rows;					\
+	rest.extents[1] = tile->extents[1];							\
+	engine_copy_strided_##size(dst + whole_rows * tile->dst_strides[0],			\
+				   src + whole_rows * tile->src_strides[0], &rest);		\
+}
+
+DEFINE_TRANSPOSE(1, uint8_t)
+DEFINE_TRANSPOSE(2, uint16_t)
+DEFINE_TRANSPOSE(4, uint32_t)
+DEFINE_TRANSPOSE(8, uint64_t)
+DEFINE_TRANSPOSE(16, struct element16)

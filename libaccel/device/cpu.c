@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The CPU backend: buffers are sealed memfds, jobs run in the thread that submits them, fences
+ * are complete when they are made.
+ */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "device/fence.h"
+
+static int cpu_identify(struct accel_buffer *buffer, int fd, struct accel_error *error)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return accel_error_set(error, -errno, "buffer: file descriptor %d: %s", fd,
+				       strerror(errno));
+	buffer->key.space = status.st_dev;
+	buffer->key.number = status.st_ino;
+	buffer->size = (uint64_t)status.st_size;
+	return 0;
+}
+
+static int cpu_create_buffer(struct accel_buffer *buffer, uint64_t size, struct accel_error *error)
+{
+	uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+	/* does not overflow: size is at most what this machine has of memory */
+	uint64_t rounded_size = (size + page_size - 1) & ~(page_size - 1);
+	int fd = memfd_create("accel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int ret;
+
+	/* sealed: whoever it is exported to cannot take the memory away under a running job */
+	if (fd < 0 || ftruncate(fd, (off_t)rounded_size) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+		ret = accel_error_set(error, -errno, "buffer: memfd of %llu bytes: %s",
+				      (unsigned long long)rounded_size, strerror(errno));
+		goto err_close;
+	}
+	ret = cpu_identify(buffer, fd, error);
+	if (ret)
+		goto err_close;
+	buffer->fd = fd;
+	return 0;
+
+err_close:
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static int cpu_import_buffer(struct accel_buffer *buffer, int fd, struct accel_error *error)
+{
+	int flags = fcntl(fd, F_GETFL);
+	int seals = fcntl(fd, F_GET_SEALS);
+	int ret;
+
+	if (flags < 0)
+		return accel_error_set(error, -errno, "buffer: file descriptor %d: %s", fd,
+				       strerror(errno));
+	if (seals < 0 || !(seals & F_SEAL_SHRINK))
+		return accel_error_set(error, -EINVAL,
+				       "buffer: file descriptor %d, expected a memfd sealed "
+				       "against shrinking (the CPU takes no dma-buf)", fd);
+	if ((flags & O_ACCMODE) != O_RDWR || (seals & F_SEAL_WRITE))
+		return accel_error_set(error, -EACCES,
+				       "buffer: file descriptor %d is read-only, expected one to "
+				       "read and write", fd);
+	ret = cpu_identify(buffer, fd, error);
+	if (ret)
+		return ret;
+	if (!buffer->size)
+		return accel_error_set(error, -EINVAL,
+				       "buffer: the memfd of file descriptor %d is empty, expected "
+				       "1 byte or more", fd);
+	buffer->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (buffer->fd < 0)
+		return accel_error_set(error, -errno, "buffer: file descriptor %d: %s", fd,
+				       strerror(errno));
+	return 0;
+}
+
+static int cpu_map_buffer(struct accel_buffer *buffer, void **address, struct accel_error *error)
+{
+	*address = mmap(NULL, buffer->size, PROT_READ | PROT_WRITE, MAP_SHARED, buffer->fd, 0);
+	if (*address == MAP_FAILED)
+		return accel_error_set(error, -errno, "buffer: mmap of %llu bytes: %s",
+				       (unsigned long long)buffer->size, strerror(errno));
+	return 0;
+}
+
+static int cpu_export_buffer(struct accel_buffer *buffer, int *fd, struct accel_error *error)
+{
+	*fd = fcntl(buffer->fd, F_DUPFD_CLOEXEC, 0);
+	if (*fd < 0)
+		return accel_error_set(error, -errno, "buffer: export: %s", strerror(errno));
+	return 0;
+}
+
+/* Nothing is ever under way: jobs run inside accel_submit(). */
+static int cpu_wait_buffer(struct accel_buffer *buffer, enum accel_access access,
+			   int64_t deadline_ns, struct accel_error *error)
+{
+	(void)buffer;
+	(void)access;
+	(void)deadline_ns;
+	(void)error;
+	return 0;
+}
+
+static int cpu_fence_wait(struct accel_fence *fence, int64_t deadline_ns,
+			  struct accel_error *error)
+{
+	(void)fence;
+	(void)deadline_ns;
+	(void)error;
+	return 0;
+}
+
+static int cpu_fence_export(struct accel_fence *fence, int *fd, struct accel_error *error)
+{
+	(void)fence;
+	(void)fd;
+	return accel_error_set(error, -ENOTSUP,
+			       "fence: one of the CPU is complete already and has no sync_file");
+}
+
+static void cpu_fence_release(struct accel_fence *fence)
+{
+	(void)fence;
+}
+
+/* The result is there from the start: it is neither fetched nor asked of a sync_file. */
+static const struct fence_ops cpu_fence_ops = {
+	.wait = cpu_fence_wait,
+	.export = cpu_fence_export,
+	.release = cpu_fence_release,
+};
+
+static void destroy_plans(struct engine_plan **plans, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		engine_plan_destroy(plans[i]);
+	free(plans);
+}
+
+/* Plans for all of the jobs, or none. */
+static int create_plans(struct accel_job *const *jobs, size_t num_jobs,
+			struct engine_plan ***result, struct accel_error *error)
+{
+	struct engine_plan **plans = calloc(num_jobs, sizeof(plans[0]));
+	struct engine_job engine_job;
+
+	if (!plans)
+		return accel_error_set(error, -ENOMEM, "submit: out of memory");
+	for (size_t i = 0; i < num_jobs; i++) {
+		int ret = job_to_engine(jobs[i], false, &engine_job, error);
+
+		if (!ret)
+			ret = job_plan(&engine_job, i, num_jobs, &plans[i], error);
+		if (ret) {
+			destroy_plans(plans, i);
+			return ret;
+		}
+	}
+	*result = plans;
+	return 0;
+}
+
+static void run_plan(const struct engine_plan *plan, struct accel_job_result *result)
+{
+	struct engine_fault fault = { 0 };
+	int64_t start_ns = device_now_ns();
+
+	if (engine_plan_run(plan, NULL, &fault)) {
+		result->cause = (enum accel_cause)fault.cause;
+		result->operand = fault.operand;
+		result->offset = fault.offset;
+	}
+	result->device_ns = (uint64_t)(device_now_ns() - start_ns);
+}
+
+static void run_plans(struct engine_plan *const *plans, struct accel_fence *fence)
+{
+	struct accel_fence_result *result = &fence->result;
+
+	result->num_jobs = fence->num_jobs;
+	result->first_failed = fence->num_jobs;
+	result->start_ns = (uint64_t)device_now_ns();
+	for (uint32_t i = 0; i < fence->num_jobs; i++) {
+		run_plan(plans[i], &fence->job_results[i]);
+		if (fence->job_results[i].cause == ACCEL_CAUSE_NONE)
+			continue;
+		if (!result->num_failed++)
+			result->first_failed = i;
+	}
+	result->end_ns = (uint64_t)device_now_ns();
+}
+
+static int cpu_submit(struct accel_device *device, struct accel_job *const *jobs, size_t num_jobs,
+		      struct accel_fence *const *in_fences, size_t num_in_fences,
+		      struct accel_fence *fence, struct accel_error *error)
+{
+	struct engine_plan **plans;
+	int ret;
+
+	(void)device;
+	fence->result.submit_ns = (uint64_t)device_now_ns();
+	ret = create_plans(jobs, num_jobs, &plans, error);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < num_in_fences; i++) {
+		ret = in_fences[i]->ops->wait(in_fences[i], INT64_MAX, error);
+		if (ret)
+			goto out_destroy;
+	}
+	run_plans(plans, fence);
+	fence->ops = &cpu_fence_ops;
+	fence->has_result = true;
+
+out_destroy:
+	destroy_plans(plans, num_jobs);
+	return ret;
+}
+
+static void cpu_close(struct accel_device *device)
+{
+	(void)device;
+}
+
+const struct backend cpu_backend = {
+	.create_buffer = cpu_create_buffer,
+	.import_buffer = cpu_import_buffer,
+	.map_buffer = cpu_map_buffer,
+	.export_buffer = cpu_export_buffer,
+	.wait_buffer = cpu_wait_buffer,
+	.submit = cpu_submit,
+	.close = cpu_close,
+};
+
+int cpu_open(struct accel_device *device, struct accel_error *error)
+{
+	struct accel_device_info *info = &device->info;
+
+	(void)error;
+	device->backend = &cpu_backend;
+	info->kind = ACCEL_DEVICE_CPU;
+	strcpy(info->name, "cpu");
+	strcpy(info->driver, "libaccel");
+	info->driver_version[0] = ACCEL_VERSION_MAJOR;
+	info->driver_version[1] = ACCEL_VERSION_MINOR;
+	info->driver_version[2] = ACCEL_VERSION_PATCH;
+	info->num_queues = 1;
+	info->max_rank = ACCEL_MAX_RANK;
+	info->max_sources = ACCEL_MAX_SOURCES;
+	info->max_windows = ACCEL_MAX_WINDOWS;
+	info->max_instructions = ACCEL_MAX_INSTRUCTIONS;
+	info->max_jobs = ACCEL_MAX_JOBS;
+	info->max_buffer_size =
+		(uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	return 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of this folder share: devices, buffers and fences, and the table of functions
+ * that a backend is. A backend never checks arguments of the public functions and never counts
+ * references: device.c, buffer.c and fence.c do.
+ */
+#ifndef DEVICE_DEVICE_H
+#define DEVICE_DEVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "device/job.h"
+#include "error.h"
+
+struct accel_device {
+	atomic_uint refs;
+	const struct backend *backend;
+	struct accel_device_info info;
+	int fd;				/* Tessera: the open node; CPU: -1 */
+	/* Protects buffers, and each buffer's count going to 0, against imports. */
+	pthread_mutex_t buffers_lock;
+	struct accel_buffer *buffers;
+};
+
+/* What a buffer is to its device: two imports with equal keys are one buffer. */
+struct buffer_key {
+	uint64_t space;		/* Tessera: 0; CPU: the memfd's file system */
+	uint64_t number;	/* Tessera: the GEM handle; CPU: the memfd's inode */
+};
+
+struct accel_buffer {
+	atomic_uint refs;
+	struct accel_device *device;
+	struct buffer_key key;
+	uint64_t size;				/* bytes */
+	int fd;					/* CPU: the memfd, closed with it; Tessera: -1 */
+	_Atomic(void *) address;		/* NULL: not mapped yet */
+	struct accel_buffer *next, *previous;	/* in device->buffers */
+};
+
+/* What a failure's description needs of each job after the job itself may have changed. */
+struct fence_job {
+	uint64_t sizes[DRM_TESSERA_MAX_OPERANDS];		/* of the operands' buffers */
+	uint64_t index_sizes[DRM_TESSERA_MAX_OPERANDS];
+	uint64_t index_limits[DRM_TESSERA_MAX_OPERANDS];
+};
+
+struct accel_fence {
+	atomic_uint refs;
+	const struct fence_ops *ops;
+	struct accel_device *device;	/* NULL: imported */
+	uint32_t syncobj;		/* Tessera */
+	uint64_t id;			/* Tessera: of the submission */
+	int fd;				/* imported: the sync_file; otherwise -1 */
+	uint32_t num_jobs;
+	struct fence_job *jobs;		/* NULL: imported */
+	/* Protects what follows. Both are written once, when has_result becomes true. */
+	pthread_mutex_t lock;
+	bool has_result;
+	struct accel_fence_result result;
+	struct accel_job_result *job_results;
+};
+
+struct fence_ops {
+	/* Waits until deadline_ns of CLOCK_MONOTONIC. 0: complete, -ETIME, or a failure to wait. */
+	int (*wait)(struct accel_fence *fence, int64_t deadline_ns, struct accel_error *error);
+	/*
+	 * The fence is complete: fills in result and job_results. -ENODATA: not known (any more).
+	 */
+	int (*fetch_result)(struct accel_fence *fence, struct accel_error *error);
+	/* The fence is complete, the result unknown: 0 or the fence's own error. */
+	int (*status)(struct accel_fence *fence);
+	int (*export)(struct accel_fence *fence, int *fd, struct accel_error *error);
+	void (*release)(struct accel_fence *fence);
+};
+
+struct backend {
+	/* These two fill in key, size and fd of a buffer. */
+	int (*create_buffer)(struct accel_buffer *buffer, uint64_t size, struct accel_error *error);
+	/*
+	 * Called under buffers_lock: when device->buffers has one of the same key, what was filled
+	 * in is thrown away without release_buffer().
+	 */
+	int (*import_buffer)(struct accel_buffer *buffer, int fd, struct accel_error *error);
+	int (*map_buffer)(struct accel_buffer *buffer, void **address, struct accel_error *error);
+	int (*export_buffer)(struct accel_buffer *buffer, int *fd, struct accel_error *error);
+	int (*wait_buffer)(struct accel_buffer *buffer, enum accel_access access,
+			   int64_t deadline_ns, struct accel_error *error);
+	/* Called under buffers_lock, after the memory was unmapped. May be NULL. */
+	void (*release_buffer)(struct accel_buffer *buffer);
+	/* fence is initialized but for what the backend owns; its result may already be set. */
+	int (*submit)(struct accel_device *device, struct accel_job *const *jobs, size_t num_jobs,
+		      struct accel_fence *const *in_fences, size_t num_in_fences,
+		      struct accel_fence *fence, struct accel_error *error);
+	void (*close)(struct accel_device *device);
+};
+
+/* cpu.c */
+extern const struct backend cpu_backend;
+int cpu_open(struct accel_device *device, struct accel_error *error);
+
+/* tessera.c */
+extern const struct backend tessera_backend;
+int tessera_open(struct accel_device *device, const char *path, struct accel_error *error);
+
+/* Whether path is a node of the tessera driver; needs no permission to open it. */
+bool tessera_is_node(const char *path);
+
+/* device.c: CLOCK_MONOTONIC, and when a relative timeout passes (negative: never). */
+int64_t device_now_ns(void);
+int64_t device_deadline_ns(int64_t timeout_ns);
+
+#endif /* DEVICE_DEVICE_H */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tool's own check of a copy, element by element. It shares nothing with the library: it
+ * takes the meaning of a dimension order from the letters themselves.
+ */
+#ifndef TOOLS_VERIFY_H
+#define TOOLS_VERIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <accel.h>
+
+/* What a copy was to do. */
+struct verify_copy {
+	const char *from;	/* the axes of the input, outermost first: "NCHW" */
+	const char *to;		/* those of the output, the same letters */
+	const int64_t *shape;	/* of the input, in the order of from */
+	bool is_fortran;	/* the input's first axis is the fastest, not its last */
+	size_t element_size;
+	/* The element that must be stored for one that was loaded; NULL: the same. */
+	void (*expect)(void *element);
+};
+
+/*
+ * Compares each element of the output, dense in the order of to, with the one of the input that it
+ * must come from. Returns 0, or -EIO with the first index that differs in the message.
+ */
+int verify_copy(const struct verify_copy *copy, const void *input, const void *output,
+		struct accel_error *error);
+
+#endif /* TOOLS_VERIFY_H */

@@ -18,7 +18,12 @@
 #define MAX_VARIABLES		(2 * DRM_TESSERA_MAX_RANK)
 /* The bytes, the loops of the second point, and the windows of up to three operands. */
 #define MAX_CONSTRAINTS		(1 + DRM_TESSERA_MAX_RANK + 3 * DRM_TESSERA_MAX_WINDOWS)
-#define MAX_TRIES		4096
+/*
+ * How often a constraint is applied for one question, and for all questions of a job. A constraint
+ * of 16 variables takes some microseconds.
+ */
+#define MAX_EFFORT		16384
+#define MAX_JOB_EFFORT		65536
 
 /* lowest <= sum_v coefficients[v] * x_v <= highest */
 struct constraint {
@@ -31,7 +36,8 @@ struct constraint {
 struct system {
 	uint32_t num_variables;
 	uint32_t num_constraints;
-	uint32_t tries;
+	uint32_t effort;	/* left for this question */
+	uint32_t job_effort;	/* left for this one and those to come */
 	struct engine_interval variables[MAX_VARIABLES];
 	struct constraint constraints[MAX_CONSTRAINTS];
 };
@@ -164,13 +170,22 @@ static uint32_t next_variable(const struct system *system, const struct domains 
 	return best;
 }
 
+/* Accounts for a try. Returns false when that was the last. */
+static bool spend(struct system *system)
+{
+	if (system->effort < system->num_constraints)
+		return false;
+	system->effort -= system->num_constraints;
+	return true;
+}
+
 /* Each level gives one variable a value: the depth is at most their number. */
 static bool search(struct system *system, const struct domains *from)
 {
 	struct domains domains = *from;
 	uint32_t v;
 
-	if (!narrow_all(system, &domains))
+	if (!spend(system) || !narrow_all(system, &domains))
 		return false;
 	v = next_variable(system, &domains);
 	if (v == system->num_variables)
@@ -178,12 +193,11 @@ static bool search(struct system *system, const struct domains *from)
 	for (int64_t x = domains.variables[v].lowest; x <= domains.variables[v].highest; x++) {
 		struct domains chosen = domains;
 
-		if (!system->tries)
-			return false;
-		system->tries--;
 		chosen.variables[v] = (struct engine_interval){ x, x };
 		if (search(system, &chosen))
 			return true;
+		if (system->effort < system->num_constraints)
+			return false;
 	}
 	return false;
 }
@@ -249,14 +263,18 @@ static bool join_any(struct system *system)
 
 static bool is_satisfiable(struct system *system)
 {
+	uint32_t effort = system->job_effort < MAX_EFFORT ? system->job_effort : MAX_EFFORT;
 	struct domains domains;
+	bool is_found;
 
 	while (join_any(system))
 		;
-	system->tries = MAX_TRIES;
 	for (uint32_t v = 0; v < system->num_variables; v++)
 		domains.variables[v] = system->variables[v];
-	return search(system, &domains);
+	system->effort = effort;
+	is_found = search(system, &domains);
+	system->job_effort -= effort - system->effort;
+	return is_found;
 }
 
 /* A coefficient; one of a loop of one point makes no difference, and may be too large to negate. */
@@ -474,6 +492,7 @@ int engine_job_check_overlap(const struct engine_job *job, struct engine_fault *
 
 	if (engine_job_is_empty(job) || is_indirect(&job->operands[0]))
 		return 0;
+	system.job_effort = MAX_JOB_EFFORT;
 	if (stores_collide(job, &system))
 		return engine_fail(fault, EINVAL, DRM_TESSERA_CAUSE_DESCRIPTOR, 0, 0,
 				   "destination: two points store to the same byte");

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies between tensors: how their loops are lowered, what is refused, and random ones against
+ * a walk over every index. `--seed N` replays one run of the random copies.
+ */
+#include <time.h>
+
+#include "accel_test.h"
+#include "lower/copy.h"
+
+static struct accel_error error;
+static uint64_t seed;
+
+static int open_cpu(void **state)
+{
+	return accel_open("cpu", (struct accel_device **)state, NULL);
+}
+
+static int close_cpu(void **state)
+{
+	accel_device_unref(*state);
+	return 0;
+}
+
+/* Lowering ------------------------------------------------------------------------------------ */
+
+static void expect_loops(const struct lower_copy *copy, const struct lower_copy *expected)
+{
+	assert_int_equal(copy->rank, expected->rank);
+	assert_int_equal(copy->dst_offset, expected->dst_offset);
+	assert_int_equal(copy->src_offset, expected->src_offset);
+	assert_memory_equal(copy->extents, expected->extents, sizeof(copy->extents));
+	assert_memory_equal(copy->dst_strides, expected->dst_strides, sizeof(copy->dst_strides));
+	assert_memory_equal(copy->src_strides, expected->src_strides, sizeof(copy->src_strides));
+}
+
+static void nchw_to_nhwc_is_two_loops(void **state)
+{
+	struct lower_copy copy = {
+		.rank = 4,
+		.extents = { 1, 64, 56, 56 },
+		.dst_strides = { 200704, 1, 3584, 64 },
+		.src_strides = { 200704, 3136, 56, 1 },
+	};
+	static const struct lower_copy expected = {
+		.rank = 2,
+		.extents = { 3136, 64 },
+		.dst_strides = { 64, 1 },
+		.src_strides = { 1, 3136 },
+	};
+
+	(void)state;
+	lower_copy_canonicalize(&copy);
+	expect_loops(&copy, &expected);
+}
+
+static void what_runs_on_is_one_loop(void **state)
+{
+	struct lower_copy copy = {
+		.rank = 3,
+		.extents = { 4, 1, 6 },
+		.dst_offset = 5,
+		.dst_strides = { 6, 100, 1 },
+		.src_strides = { 12, 7, 2 },
+	};
+	static const struct lower_copy expected = {
+		.rank = 1,
+		.extents = { 24 },
+		.dst_offset = 5,
+		.dst_strides = { 1 },
+		.src_strides = { 2 },
+	};
+
+	(void)state;
+	lower_copy_canonicalize(&copy);
+	expect_loops(&copy, &expected);
+}
+
+static void loop_that_goes_down_is_turned(void **state)
+{
+	struct lower_copy copy = {
+		.rank = 1,
+		.extents = { 10 },
+		.dst_offset = 18,
+		.src_offset = 1,
+		.dst_strides = { -2 },
+		.src_strides = { 3 },
+	};
+	static const struct lower_copy expected = {
+		.rank = 1,
+		.extents = { 10 },
+		.dst_offset = 0,
+		.src_offset = 28,
+		.dst_strides = { 2 },
+		.src_strides = { -3 },
+	};
+
+	(void)state;
+	lower_copy_canonicalize(&copy);
+	expect_loops(&copy, &expected);
+}
+
+static void single_point_has_no_loop(void **state)
+{
+	struct lower_copy copy = { .rank = 2, .extents = { 1, 1 }, .dst_strides = { 9, 9 } };
+	static const struct lower_copy expected = { 0 };
+
+	(void)state;
+	lower_copy_canonicalize(&copy);
+	expect_loops(&copy, &expected);
+}
+
+static void empty_box_is_one_empty_loop(void **state)
+{
+	struct lower_copy copy = {
+		.rank = 2,
+		.extents = { 3, 0 },
+		.dst_offset = 7,
+		.dst_strides = { 9, 9 },
+	};
+	static const struct lower_copy expected = { .rank = 1 };
+
+	(void)state;
+	lower_copy_canonicalize(&copy);
+	expect_loops(&copy, &expected);
+}
+
+static void gap_in_either_keeps_loops_apart(void **state)
+{
+	struct lower_copy copy = {
+		.rank = 2,
+		.extents = { 4, 6 },
+		.dst_strides = { 6, 1 },
+		.src_strides = { 7, 1 },
+	};
+
+	(void)state;
+	lower_copy_canonicalize(&copy);
+	assert_int_equal(copy.rank, 2);
+}
+
+/* Copies -------------------------------------------------------------------------------------- */
+
+static struct accel_tensor *create(struct accel_device *device, enum accel_dtype dtype,
+				   uint32_t rank, const int64_t *shape, const char *order,
+				   const char *axes)
+{
+	struct accel_layout *layout = NULL;
+	struct accel_tensor *tensor;
+
+	if (order)
+		expect_ok(accel_layout_parse(order, axes, &layout, &error));
+	expect_ok(accel_tensor_create(device, dtype, rank, shape, layout, &tensor, &error));
+	accel_layout_unref(layout);
+	return tensor;
+}
+
+static void *map(struct accel_tensor *tensor)
+{
+	void *data;
+
+	expect_ok(accel_buffer_map(accel_tensor_buffer(tensor), &data, &error));
+	return data;
+}
+
+static void transposed_copy_moves_each_element(void **state)
+{
+	static const int64_t shape[] = { 2, 3 };
+	static const uint32_t input[] = { 1, 2, 3, 4, 5, 6 };
+	static const uint32_t expected[] = { 1, 4, 2, 5, 3, 6 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_U32, 2, shape, NULL, NULL);
+	struct accel_tensor *dst = create(*state, ACCEL_DTYPE_U32, 2, shape, "WH", "HW");
+
+	memcpy(map(src), input, sizeof(input));
+	expect_ok(accel_copy(dst, src, &error));
+	assert_memory_equal(map(dst), expected, sizeof(expected));
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
+static void empty_copy_does_nothing(void **state)
+{
+	static const int64_t shape[] = { 2, 0, 3 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_U32, 3, shape, NULL, NULL);
+	struct accel_tensor *dst = create(*state, ACCEL_DTYPE_U32, 3, shape, "CBA", "ABC");
+
+	expect_ok(accel_copy(dst, src, &error));
+	assert_int_equal(*(uint32_t *)map(dst), 0);
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
+static void scalar_is_copied(void **state)
+{
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_U16, 0, NULL, NULL, NULL);
+	struct accel_tensor *dst = create(*state, ACCEL_DTYPE_U16, 0, NULL, NULL, NULL);
+
+	*(uint16_t *)map(src) = 0x1234;
+	expect_ok(accel_copy(dst, src, &error));
+	assert_int_equal(*(uint16_t *)map(dst), 0x1234);
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
+static void raw_elements_take_any_of_their_size(void **state)
+{
+	static const int64_t shape[] = { 2 };
+	static const float input[] = { 1.5f, -2 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_F32, 1, shape, NULL, NULL);
+	struct accel_tensor *dst = create(*state, ACCEL_DTYPE_RAW32, 1, shape, NULL, NULL);
+
+	memcpy(map(src), input, sizeof(input));
+	expect_ok(accel_copy(dst, src, &error));
+	assert_memory_equal(map(dst), input, sizeof(input));
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
+static void copy_async_gives_a_fence(void **state)
+{
+	static const int64_t shape[] = { 2 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_U8, 1, shape, NULL, NULL);
+	struct accel_tensor *dst = create(*state, ACCEL_DTYPE_U8, 1, shape, NULL, NULL);
+	struct accel_fence *fence;
+
+	memcpy(map(src), "ab", 2);
+	expect_ok(accel_copy_async(dst, src, &fence, &error));
+	expect_ok(accel_fence_wait(fence, -1, &error));
+	assert_memory_equal(map(dst), "ab", 2);
+	accel_fence_unref(fence);
+	expect_ok(accel_copy_async(dst, src, NULL, &error));
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
+static void other_dtype_is_refused(void **state)
+{
+	static const int64_t shape[] = { 2 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_F32, 1, shape, NULL, NULL);
+	struct accel_tensor *same_size = create(*state, ACCEL_DTYPE_I32, 1, shape, NULL, NULL);
+	struct accel_tensor *raw = create(*state, ACCEL_DTYPE_RAW16, 1, shape, NULL, NULL);
+
+	expect_failure(accel_copy(same_size, src, &error), -EINVAL,
+		       "copy: the destination has elements of i32, the source of f32; expected the "
+		       "same, or a raw type of the same size");
+	expect_failure(accel_copy(raw, src, &error), -EINVAL,
+		       "copy: the destination has elements of raw16, the source of f32; expected "
+		       "the same, or a raw type of the same size");
+	accel_tensor_unref(src);
+	accel_tensor_unref(same_size);
+	accel_tensor_unref(raw);
+}
+
+static void other_rank_is_refused(void **state)
+{
+	static const int64_t shape[] = { 2, 1 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_U8, 1, shape, NULL, NULL);
+	struct accel_tensor *dst = create(*state, ACCEL_DTYPE_U8, 2, shape, NULL, NULL);
+
+	expect_failure(accel_copy(dst, src, &error), -EINVAL,
+		       "copy: the destination has 2 axes, the source 1; expected the same shape");
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
+static void other_shape_is_refused(void **state)
+{
+	static const int64_t src_shape[] = { 2, 3 }, dst_shape[] = { 2, 4 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_U8, 2, src_shape, NULL, NULL);
+	struct accel_tensor *dst = create(*state, ACCEL_DTYPE_U8, 2, dst_shape, NULL, NULL);
+
+	expect_failure(accel_copy(dst, src, &error), -EINVAL,
+		       "copy: axis 1 has 4 elements in the destination and 3 in the source; "
+		       "expected the same shape");
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
+static void tensors_of_two_devices_are_refused(void **state)
+{
+	static const int64_t shape[] = { 2 };
+	struct accel_device *other;
+	struct accel_tensor *src, *dst;
+
+	expect_ok(accel_open("cpu", &other, &error));
+	src = create(*state, ACCEL_DTYPE_U8, 1, shape, NULL, NULL);
+	dst = create(other, ACCEL_DTYPE_U8, 1, shape, NULL, NULL);
+	expect_failure(accel_copy(dst, src, &error), -EXDEV,
+		       "job: source 0 has a buffer of another device than the others");
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+	accel_device_unref(other);
+}
+
+static void nine_loops_are_refused(void **state)
+{
+	static const int64_t shape[] = { 2, 2, 2, 2, 2, 2, 2, 2, 2 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_U8, 9, shape, NULL, NULL);
+	struct accel_tensor *dst =
+		create(*state, ACCEL_DTYPE_U8, 9, shape, "IHGFEDCBA", "ABCDEFGHI");
+
+	expect_failure(accel_copy(dst, src, &error), -E2BIG,
+		       "copy: it needs 9 loops, a job has at most 8");
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
+static void sixteen_axes_that_run_on_are_copied(void **state)
+{
+	static const int64_t shape[16] = { 2, 2, 1, 2, 2, 1, 1, 2, 2, 2, 1, 1, 2, 2, 1, 2 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_U8, 16, shape, NULL, NULL);
+	struct accel_tensor *dst = create(*state, ACCEL_DTYPE_U8, 16, shape, NULL, NULL);
+
+	for (int i = 0; i < 1024; i++)
+		((uint8_t *)map(src))[i] = (uint8_t)(i * 7);
+	expect_ok(accel_copy(dst, src, &error));
+	assert_memory_equal(map(dst), map(src), 1024);
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
+static void destination_that_overlaps_its_source_is_refused(void **state)
+{
+	static const int64_t shape[] = { 100 };
+	struct accel_buffer *buffer;
+	struct accel_tensor *src, *dst;
+
+	expect_ok(accel_buffer_create(*state, 4096, &buffer, &error));
+	expect_ok(accel_tensor_from_buffer(buffer, ACCEL_DTYPE_U8, 1, shape, NULL, 0, &src,
+					   &error));
+	expect_ok(accel_tensor_from_buffer(buffer, ACCEL_DTYPE_U8, 1, shape, NULL, 1, &dst,
+					   &error));
+	assert_int_equal(accel_copy(dst, src, &error), -EINVAL);
+	assert_non_null(strstr(error.message, "overlap"));
+	expect_ok(accel_copy(src, src, &error));
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+	accel_buffer_unref(buffer);
+}
+
+static void stores_that_collide_are_refused(void **state)
+{
+	static const int64_t shape[] = { 100 }, strides[] = { 0 };
+	struct accel_buffer *buffer;
+	struct accel_tensor *src, *dst;
+
+	expect_ok(accel_buffer_create(*state, 4096, &buffer, &error));
+	src = create(*state, ACCEL_DTYPE_U8, 1, shape, NULL, NULL);
+	expect_ok(accel_tensor_from_buffer(buffer, ACCEL_DTYPE_U8, 1, shape, strides, 0, &dst,
+					   &error));
+	assert_int_equal(accel_copy(dst, src, &error), -EINVAL);
+	/* the other way round it is a broadcast */
+	expect_ok(accel_copy(src, dst, &error));
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+	accel_buffer_unref(buffer);
+}
+
+/* Random copies ------------------------------------------------------------------------------- */
+
+static uint64_t random_state;
+
+/* splitmix64 */
+static uint64_t draw(uint64_t limit)
+{
+	uint64_t z = random_state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return (z ^ (z >> 31)) % limit;
+}
+
+/* Strides of a shape in a random order of axes, with gaps, some of them downwards. */
+static struct accel_tensor *draw_tensor(struct accel_device *device, enum accel_dtype dtype,
+					uint32_t rank, const int64_t *shape)
+{
+	int64_t strides[ACCEL_MAX_DIMS], offset = (int64_t)draw(3), stride = 1;
+	uint32_t axes[ACCEL_MAX_DIMS];
+	struct accel_buffer *buffer;
+	struct accel_tensor *tensor;
+
+	for (uint32_t i = 0; i < rank; i++) {
+		uint32_t j = (uint32_t)draw(i + 1);
+
+		axes[i] = axes[j];
+		axes[j] = i;
+	}
+	for (uint32_t i = 0; i < rank; i++) {
+		bool is_down = !draw(4);
+
+		strides[axes[i]] = is_down ? -stride : stride;
+		offset += is_down && shape[axes[i]] ? (shape[axes[i]] - 1) * stride : 0;
+		stride = stride * (shape[axes[i]] ? shape[axes[i]] : 1) + (int64_t)draw(2);
+	}
+	expect_ok(accel_buffer_create(device, ((uint64_t)stride + 3) * accel_dtype_size(dtype),
+				      &buffer, &error));
+	expect_ok(accel_tensor_from_buffer(buffer, dtype, rank, shape, strides, offset, &tensor,
+					   &error));
+	accel_buffer_unref(buffer);
+	return tensor;
+}
+
+/* What dst's buffer must hold: element by element on top of what was there. */
+static void copy_by_index(struct accel_tensor *dst, struct accel_tensor *src, uint8_t *expected)
+{
+	size_t size = accel_dtype_size(accel_tensor_dtype(dst));
+	int64_t index[ACCEL_MAX_DIMS] = { 0 };
+	const uint8_t *input = map(src);
+
+	for (int64_t n = accel_tensor_num_elements(dst); n; n--) {
+		int64_t to, from;
+
+		expect_ok(accel_tensor_element(dst, index, &to, &error));
+		expect_ok(accel_tensor_element(src, index, &from, &error));
+		memcpy(expected + (size_t)to * size, input + (size_t)from * size, size);
+		for (uint32_t axis = accel_tensor_rank(dst); axis--;) {
+			if (++index[axis] < accel_tensor_shape(dst)[axis])
+				break;
+			index[axis] = 0;
+		}
+	}
+}
+
+static void random_copies_equal_a_walk_over_every_index(void **state)
+{
+	static const enum accel_dtype dtypes[] = {
+		ACCEL_DTYPE_U8, ACCEL_DTYPE_F16, ACCEL_DTYPE_F32, ACCEL_DTYPE_F64,
+		ACCEL_DTYPE_RAW128,
+	};
+
+	print_message("seed %llu\n", (unsigned long long)seed);
+	random_state = seed;
+	for (int run = 0; run < 2000; run++) {
+		uint32_t rank = (uint32_t)draw(7);
+		enum accel_dtype dtype = dtypes[draw(COUNT(dtypes))];
+		int64_t shape[ACCEL_MAX_DIMS];
+		struct accel_tensor *src, *dst;
+		uint8_t *expected;
+		uint64_t size;
+
+		for (uint32_t i = 0; i < rank; i++)
+			shape[i] = (int64_t)draw(rank > 4 ? 4 : 8) + (draw(8) ? 1 : 0);
+		src = draw_tensor(*state, dtype, rank, shape);
+		dst = draw_tensor(*state, dtype, rank, shape);
+		for (uint64_t i = 0; i < accel_buffer_size(accel_tensor_buffer(src)); i++)
+			((uint8_t *)map(src))[i] = (uint8_t)draw(256);
+		size = accel_buffer_size(accel_tensor_buffer(dst));
+		expected = calloc(1, size);
+		copy_by_index(dst, src, expected);
+		expect_ok(accel_copy(dst, src, &error));
+		assert_memory_equal(map(dst), expected, size);
+		free(expected);
+		accel_tensor_unref(src);
+		accel_tensor_unref(dst);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nchw_to_nhwc_is_two_loops),
+		cmocka_unit_test(what_runs_on_is_one_loop),
+		cmocka_unit_test(loop_that_goes_down_is_turned),
+		cmocka_unit_test(single_point_has_no_loop),
+		cmocka_unit_test(empty_box_is_one_empty_loop),
+		cmocka_unit_test(gap_in_either_keeps_loops_apart),
+		cmocka_unit_test(transposed_copy_moves_each_element),
+		cmocka_unit_test(empty_copy_does_nothing),
+		cmocka_unit_test(scalar_is_copied),
+		cmocka_unit_test(raw_elements_take_any_of_their_size),
+		cmocka_unit_test(copy_async_gives_a_fence),
+		cmocka_unit_test(other_dtype_is_refused),
+		cmocka_unit_test(other_rank_is_refused),
+		cmocka_unit_test(other_shape_is_refused),
+		cmocka_unit_test(tensors_of_two_devices_are_refused),
+		cmocka_unit_test(nine_loops_are_refused),
+		cmocka_unit_test(sixteen_axes_that_run_on_are_copied),
+		cmocka_unit_test(destination_that_overlaps_its_source_is_refused),
+		cmocka_unit_test(stores_that_collide_are_refused),
+		cmocka_unit_test(random_copies_equal_a_walk_over_every_index),
+	};
+
+	seed = (uint64_t)time(NULL);
+	if (argc == 3 && !strcmp(argv[1], "--seed"))
+		seed = strtoull(argv[2], NULL, 0);
+	return cmocka_run_group_tests(tests, open_cpu, close_cpu);
+}

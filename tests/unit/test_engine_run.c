@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Running plans: progress, cancellation, several threads, and what a plan keeps of its job.
+ */
+#include <pthread.h>
+
+#include "engine_test.h"
+
+enum { SIDE = 1024 };
+
+/* A transposition of 4 MiB; the caller frees the arrays. */
+struct transposition {
+	uint32_t *from;
+	uint32_t *to;
+	struct engine_plan *plan;
+};
+
+static struct transposition new_transposition(void)
+{
+	struct transposition t = {
+		.from = malloc(SIDE * SIDE * sizeof(uint32_t)),
+		.to = calloc(SIDE * SIDE, sizeof(uint32_t)),
+	};
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U32);
+	struct engine_fault fault;
+
+	for (uint32_t i = 0; i < SIDE * SIDE; i++)
+		t.from[i] = i;
+	set_buffer(job, 0, t.to, SIDE * SIDE * sizeof(uint32_t));
+	set_buffer(job, 1, t.from, SIDE * SIDE * sizeof(uint32_t));
+	add_loop(job, SIDE, 4 * SIDE, 4);
+	add_loop(job, SIDE, 4, 4 * SIDE);
+	assert_int_equal(engine_plan_create(job, &t.plan, &fault), 0);
+	/* what a plan needs it has copied */
+	memset(job, 0xff, sizeof(*job));
+	free(job);
+	return t;
+}
+
+static void check_transposed(const struct transposition *t)
+{
+	for (uint32_t i = 0; i < SIDE; i++)
+		for (uint32_t j = 0; j < SIDE; j++)
+			assert_int_equal(t->to[i * SIDE + j], j * SIDE + i);
+}
+
+static void free_transposition(struct transposition *t)
+{
+	engine_plan_destroy(t->plan);
+	free(t->from);
+	free(t->to);
+}
+
+static void plan_runs_without_its_job_and_more_than_once(void **state)
+{
+	struct transposition t = new_transposition();
+	struct engine_fault fault;
+
+	(void)state;
+	for (int run = 0; run < 2; run++) {
+		memset(t.to, 0, SIDE * SIDE * sizeof(uint32_t));
+		assert_int_equal(engine_plan_run(t.plan, NULL, &fault), 0);
+		check_transposed(&t);
+	}
+	free_transposition(&t);
+}
+
+static void *run_plan(void *plan)
+{
+	struct engine_fault fault;
+
+	return (void *)(intptr_t)engine_plan_run(plan, NULL, &fault);
+}
+
+static void plan_runs_in_two_threads_at_once(void **state)
+{
+	struct transposition t = new_transposition();
+	pthread_t threads[2];
+	void *result;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, run_plan, t.plan), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(pthread_join(threads[i], &result), 0);
+		assert_null(result);
+	}
+	check_transposed(&t);
+	free_transposition(&t);
+}
+
+static void progress_grows_by_at_least_the_bytes_moved(void **state)
+{
+	struct transposition t = new_transposition();
+	uint64_t progress = 5;
+	struct engine_control control = { .progress = &progress };
+	struct engine_fault fault;
+
+	(void)state;
+	assert_int_equal(engine_plan_run(t.plan, &control, &fault), 0);
+	assert_true(progress >= 5 + SIDE * SIDE * sizeof(uint32_t));
+	free_transposition(&t);
+}
+
+static void run_that_is_canceled_before_it_starts_stores_nothing(void **state)
+{
+	struct transposition t = new_transposition();
+	const uint32_t cancel = 1;
+	struct engine_control control = { .cancel = &cancel };
+	struct engine_fault fault;
+
+	(void)state;
+	assert_int_equal(engine_plan_run(t.plan, &control, &fault), -ECANCELED);
+	assert_int_equal(fault.cause, DRM_TESSERA_CAUSE_CANCELED);
+	assert_string_equal(fault.text, "the job was canceled");
+	for (uint32_t i = 0; i < SIDE * SIDE; i++)
+		assert_int_equal(t.to[i], 0);
+	free_transposition(&t);
+}
+
+/* A job that would take years, and the thread that it runs in. */
+struct endless {
+	struct engine_job *job;
+	uint32_t cancel;
+	uint64_t progress;
+	int error;
+};
+
+static void *run_endless(void *argument)
+{
+	struct endless *endless = argument;
+	struct engine_control control = { &endless->cancel, &endless->progress };
+	struct engine_fault fault;
+
+	endless->error = try_job(endless->job, &control, &fault);
+	return NULL;
+}
+
+/* Waits for progress, not for time, and cancels. */
+static void check_canceled(struct engine_job *job)
+{
+	struct endless endless = { .job = job };
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, run_endless, &endless), 0);
+	while (!__atomic_load_n(&endless.progress, __ATOMIC_RELAXED))
+		;
+	__atomic_store_n(&endless.cancel, 1, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(endless.error, -ECANCELED);
+	free(job);
+}
+
+static void move_is_canceled_while_it_runs(void **state)
+{
+	uint8_t byte = 0;
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U8);
+
+	(void)state;
+	set_buffer(job, 0, &byte, 1);
+	set_buffer(job, 1, "x", 1);
+	add_loop(job, 1ull << 40, 0, 0);
+	add_loop(job, 1ull << 20, 0, 0);
+	check_canceled(job);
+}
+
+static void program_is_canceled_while_it_runs(void **state)
+{
+	uint8_t byte = 0;
+	struct engine_job *job = new_job(0, DRM_TESSERA_DTYPE_U8);
+
+	(void)state;
+	set_buffer(job, 0, &byte, 1);
+	add_loop(job, 1ull << 60, 0, 0);
+	add_instruction(job, DRM_TESSERA_OP_CONST, DRM_TESSERA_DTYPE_U8);
+	check_canceled(job);
+}
+
+static void gather_is_canceled_while_it_runs(void **state)
+{
+	static const uint8_t index;
+	uint8_t byte = 0;
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U8);
+	struct drm_tessera_window *window;
+
+	(void)state;
+	set_buffer(job, 0, &byte, 1);
+	set_buffer(job, 1, "x", 1);
+	add_loop(job, 1, 0, 0);
+	add_loop(job, 1ull << 60, 0, 0);
+	add_indices(job, 1, &index, 1, DRM_TESSERA_DTYPE_U8, 0, 1);
+	window = add_window(job, 0, 0, INT64_MAX);
+	window->value.strides[1] = 1;
+	check_canceled(job);
+}
+
+static void search_for_points_is_canceled_where_windows_hold_nowhere(void **state)
+{
+	uint8_t byte = 0;
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U8);
+	struct drm_tessera_window *window;
+
+	(void)state;
+	/* 2 * i - 2 * j is never 1, but no loop alone tells so */
+	set_buffer(job, 0, &byte, 1);
+	set_buffer(job, 1, "x", 1);
+	add_loop(job, 1ull << 30, 0, 0);
+	add_loop(job, 1ull << 30, 0, 0);
+	window = add_window(job, 0, -1, 1);
+	window->value.strides[0] = 2;
+	window->value.strides[1] = -2;
+	check_canceled(job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plan_runs_without_its_job_and_more_than_once),
+		cmocka_unit_test(plan_runs_in_two_threads_at_once),
+		cmocka_unit_test(progress_grows_by_at_least_the_bytes_moved),
+		cmocka_unit_test(run_that_is_canceled_before_it_starts_stores_nothing),
+		cmocka_unit_test(move_is_canceled_while_it_runs),
+		cmocka_unit_test(program_is_canceled_while_it_runs),
+		cmocka_unit_test(gather_is_canceled_while_it_runs),
+		cmocka_unit_test(search_for_points_is_canceled_where_windows_hold_nowhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

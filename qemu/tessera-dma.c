@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guest memory for worker threads: RAM and nothing else. Everything else that an address may lead
+ * to, MMIO above all, is refused before it is touched: it would take the BQL (see tessera.h), and
+ * no guest has a reason to point the device there. The device's own SRAM is refused too: it is
+ * named by a flag of a buffer, not by address.
+ */
+#include "qemu/osdep.h"
+#include "qemu/units.h"
+#include "exec/memory.h"
+#include "tessera.h"
+
+#define TESSERA_DIRTY_CHUNK	(2 * MiB)
+
+bool tessera_dma_translate(TesseraState *s, uint64_t address, bool is_write,
+			   struct tessera_span *span)
+{
+	AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
+	hwaddr size = UINT64_MAX - address;	/* so that no span wraps around */
+	hwaddr offset;
+	MemoryRegion *mr;
+
+	if (!size)
+		return false;
+	mr = address_space_translate(as, address, &offset, &size, is_write,
+				     MEMTXATTRS_UNSPECIFIED);
+	if (mr == &s->sram || !memory_access_is_direct(mr, is_write, MEMTXATTRS_UNSPECIFIED))
+		return false;
+	span->mr = mr;
+	span->host = (uint8_t *)memory_region_get_ram_ptr(mr) + offset;
+	span->address = address;
+	span->size = size;
+	return true;
+}
+
+/*
+ * There is no call to mark memory dirty that also throws away what TCG translated from it, other
+ * than the end of a mapping; so one is ended that began with the reference taken here. In parts,
+ * because TCG locks all the pages of a range that have translations at once.
+ */
+void tessera_dma_mark_dirty(TesseraState *s, MemoryRegion *mr, uint8_t *host, uint64_t size)
+{
+	uint64_t part;
+
+	for (; size; host += part, size -= part) {
+		part = MIN(size, TESSERA_DIRTY_CHUNK);
+		memory_region_ref(mr);
+		address_space_unmap(pci_get_address_space(PCI_DEVICE(s)), host, part, true, part);
+	}
+}
+
+static bool tessera_dma_copy(TesseraState *s, uint64_t address, void *data, uint64_t size,
+			     bool is_write)
+{
+	struct tessera_span span;
+
+	RCU_READ_LOCK_GUARD();
+	while (size) {
+		if (!tessera_dma_translate(s, address, is_write, &span))
+			return false;
+		span.size = MIN(span.size, size);
+		if (is_write) {
+			memcpy(span.host, data, span.size);
+			tessera_dma_mark_dirty(s, span.mr, span.host, span.size);
+		} else {
+			memcpy(data, span.host, span.size);
+		}
+		address += span.size;
+		data = (uint8_t *)data + span.size;
+		size -= span.size;
+	}
+	return true;
+}
+
+bool tessera_dma_read(TesseraState *s, uint64_t address, void *data, uint64_t size)
+{
+	return tessera_dma_copy(s, address, data, size, false);
+}
+
+bool tessera_dma_write(TesseraState *s, uint64_t address, const void *data, uint64_t size)
+{
+	return tessera_dma_copy(s, address, (void *)data, size, true);
+}
+
+bool tessera_dma_write_word(TesseraState *s, uint64_t address, uint64_t value)
+{
+	struct tessera_span span;
+
+	RCU_READ_LOCK_GUARD();
+	if (!tessera_dma_translate(s, address, true, &span) || span.size < sizeof(value))
+		return false;
+	/* Pairs with the guest's read of the word: who sees it sees the results as well */
+	smp_wmb();
+	qatomic_set((uint64_t *)span.host, cpu_to_le64(value));
+	tessera_dma_mark_dirty(s, span.mr, span.host, sizeof(value));
+	return true;
+}

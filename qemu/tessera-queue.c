@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The queues and the worker threads. A queue with something to do stands on a list; a worker
+ * takes the first, runs one job of it and puts it back at the end if there is more. So the jobs
+ * of a queue run in order, those of several queues at once, and each queue gets its turn.
+ *
+ * What a job does is tessera-job.c's.
+ */
+#include "qemu/osdep.h"
+#include "qemu/rcu.h"
+#include "qemu/timer.h"
+#include "tessera.h"
+#include "trace.h"
+
+static uint32_t tessera_queue_size(const TesseraQueue *q)
+{
+	return 1u << q->ring_shift;
+}
+
+bool tessera_queue_is_canceled(const TesseraQueue *q)
+{
+	return qatomic_read(&q->cancel);
+}
+
+uint32_t tessera_queue_status(const TesseraQueue *q)
+{
+	return (q->is_enabled ? TESSERA_QUEUE_STATUS_ENABLED : 0) |
+	       (q->is_running ? TESSERA_QUEUE_STATUS_BUSY : 0) |
+	       (q->error ? TESSERA_QUEUE_STATUS_ERROR | q->error : 0);
+}
+
+static void tessera_queue_fail(TesseraQueue *q, uint32_t error)
+{
+	if (!q->is_enabled || q->error)
+		return;
+	trace_tessera_queue_error(q->index, error, q->head, q->tail);
+	q->error = error;
+	tessera_raise(q->device, TESSERA_VECTOR_ERROR(q->device->num_queues));
+}
+
+static void tessera_queue_unlist(TesseraQueue *q)
+{
+	if (!q->is_listed)
+		return;
+	QTAILQ_REMOVE(&q->device->listed, q, next);
+	q->is_listed = false;
+}
+
+static void tessera_queue_list(TesseraQueue *q)
+{
+	if (!q->is_enabled || q->error || q->is_running || q->is_listed || q->head == q->tail)
+		return;
+	QTAILQ_INSERT_TAIL(&q->device->listed, q, next);
+	q->is_listed = true;
+	qemu_cond_signal(&q->device->work);
+}
+
+/* Whether the queue can run with what its registers hold. */
+static bool tessera_queue_is_configured(const TesseraQueue *q)
+{
+	uint64_t ring_size, results_size;
+
+	if (q->ring_shift < TESSERA_RING_MIN_SHIFT || q->ring_shift > TESSERA_RING_MAX_SHIFT)
+		return false;
+	ring_size = (uint64_t)sizeof(struct tessera_hw_ring_entry) << q->ring_shift;
+	results_size = (uint64_t)sizeof(struct tessera_hw_result) << q->ring_shift;
+	return QEMU_IS_ALIGNED(q->ring, sizeof(struct tessera_hw_ring_entry)) &&
+	       QEMU_IS_ALIGNED(q->results, sizeof(struct tessera_hw_result)) &&
+	       QEMU_IS_ALIGNED(q->completion, sizeof(uint64_t)) &&
+	       q->ring <= UINT64_MAX - ring_size && q->results <= UINT64_MAX - results_size;
+}
+
+/* Does nothing unless STATUS reads 0. */
+void tessera_queue_enable(TesseraQueue *q)
+{
+	if (tessera_queue_status(q))
+		return;
+	q->is_enabled = true;
+	q->head = 0;
+	q->tail = 0;
+	qatomic_set(&q->progress, 0);
+	qatomic_set(&q->cancel, 0);
+	if (!tessera_queue_is_configured(q))
+		tessera_queue_fail(q, TESSERA_QUEUE_ERROR_CONFIG);
+}
+
+/* The running job goes on until it sees cancel; tessera_queue_leave() is its end. */
+void tessera_queue_disable(TesseraQueue *q)
+{
+	q->is_enabled = false;
+	q->error = 0;
+	tessera_queue_unlist(q);
+	q->device->pending_vectors[q->index / 64] &= ~(1ull << (q->index % 64));
+	if (q->is_hung) {
+		q->is_hung = false;
+		q->is_running = false;
+	}
+	if (q->is_running) {
+		qatomic_set(&q->cancel, 1);
+		qemu_cond_broadcast(&q->device->change);
+	}
+}
+
+/*
+ * The pending entries are head to tail - 1, the first of them the one that runs. A tail that
+ * leaves less than that, or more than the ring has, is no tail.
+ */
+void tessera_queue_doorbell(TesseraQueue *q, uint32_t tail)
+{
+	uint32_t pending = tail - q->head;
+
+	trace_tessera_doorbell(q->index, tail, q->head);
+	if (!q->is_enabled || q->error)
+		return;
+	q->tail = tail;
+	if (pending > tessera_queue_size(q) || pending < q->is_running)
+		tessera_queue_fail(q, TESSERA_QUEUE_ERROR_TAIL);
+	else
+		tessera_queue_list(q);
+}
+
+/* A job of the queue begins. False: it is one that hangs. */
+static bool tessera_queue_enter(TesseraQueue *q, uint32_t *skew)
+{
+	TesseraState *s = q->device;
+
+	q->is_running = true;
+	*skew = s->test_skew;
+	s->test_skew = 0;
+	if (s->test_hang && --s->test_hang == 0) {
+		trace_tessera_job_hang(q->index, q->head);
+		q->is_hung = true;
+		return false;
+	}
+	s->num_busy_workers++;
+	return true;
+}
+
+/* Its worker is done with the queue; error: TESSERA_QUEUE_ERROR_x or 0. */
+static void tessera_queue_leave(TesseraQueue *q, uint32_t error)
+{
+	TesseraState *s = q->device;
+
+	q->is_running = false;
+	s->num_busy_workers--;
+	if (error)
+		tessera_queue_fail(q, error);
+	tessera_queue_list(q);
+	if (s->is_resetting && !s->num_busy_workers)
+		tessera_reset_finish(s);
+	qemu_cond_broadcast(&s->change);
+}
+
+static uint32_t tessera_queue_complete(TesseraQueue *q,
+				       const struct tessera_hw_ring_entry *entry,
+				       const struct engine_fault *fault, uint64_t nanoseconds)
+{
+	TesseraState *s = q->device;
+	struct tessera_hw_result result = {
+		.cause = cpu_to_le32(fault->cause),
+		.operand = cpu_to_le32(fault->operand),
+		.offset = cpu_to_le64(fault->offset),
+		.nanoseconds = cpu_to_le64(nanoseconds),
+		.sequence = entry->sequence,
+	};
+	uint32_t index = q->head & (tessera_queue_size(q) - 1);
+
+	if (!tessera_dma_write(s, q->results + index * sizeof(result), &result, sizeof(result)) ||
+	    !tessera_dma_write_word(s, q->completion, le64_to_cpu(entry->sequence)))
+		return TESSERA_QUEUE_ERROR_RESULT;
+	return 0;
+}
+
+/* Runs the job at head, without the lock. Returns TESSERA_QUEUE_ERROR_x or 0. */
+static uint32_t tessera_queue_run(TesseraQueue *q, uint32_t skew)
+{
+	TesseraState *s = q->device;
+	uint32_t index = q->head & (tessera_queue_size(q) - 1);
+	struct tessera_hw_ring_entry entry;
+	struct engine_fault fault = { .cause = DRM_TESSERA_CAUSE_NONE };
+	uint64_t sequence, nanoseconds;
+	uint32_t error;
+
+	nanoseconds = get_clock();
+	if (!tessera_dma_read(s, q->ring + index * sizeof(entry), &entry, sizeof(entry)))
+		return TESSERA_QUEUE_ERROR_RING;
+	sequence = le64_to_cpu(entry.sequence);
+	trace_tessera_job_start(q->index, q->head, sequence, le64_to_cpu(entry.descriptor));
+	tessera_job_run(q, &entry, skew, &fault);
+	nanoseconds = get_clock() - nanoseconds;
+	if (fault.cause)
+		trace_tessera_job_fault(q->index, sequence, fault.cause, fault.operand,
+					fault.offset, fault.text);
+	else
+		trace_tessera_job_done(q->index, sequence, nanoseconds);
+	/* Who disabled the queue expects nothing any more */
+	if (fault.cause == DRM_TESSERA_CAUSE_CANCELED)
+		return 0;
+	error = tessera_queue_complete(q, &entry, &fault, nanoseconds);
+	if (error)
+		return error;
+
+	qemu_mutex_lock(&s->lock);
+	q->head++;
+	qatomic_set(&q->progress, q->progress + 1);
+	if (q->is_enabled && (le32_to_cpu(entry.flags) & TESSERA_RING_INTERRUPT))
+		tessera_raise(s, TESSERA_VECTOR_QUEUE(q->index));
+	qemu_mutex_unlock(&s->lock);
+	return 0;
+}
+
+static void *tessera_worker(void *opaque)
+{
+	TesseraState *s = opaque;
+	TesseraQueue *q;
+	uint32_t skew, error;
+
+	rcu_register_thread();
+	qemu_mutex_lock(&s->lock);
+	while (!s->is_stopping) {
+		q = QTAILQ_FIRST(&s->listed);
+		if (!q) {
+			qemu_cond_wait(&s->work, &s->lock);
+			continue;
+		}
+		tessera_queue_unlist(q);
+		/* The doorbell may have been taken back */
+		if (q->head == q->tail || q->error || !tessera_queue_enter(q, &skew))
+			continue;
+		qemu_mutex_unlock(&s->lock);
+		error = tessera_queue_run(q, skew);
+		qemu_mutex_lock(&s->lock);
+		tessera_queue_leave(q, error);
+	}
+	qemu_mutex_unlock(&s->lock);
+	rcu_unregister_thread();
+	return NULL;
+}
+
+void tessera_workers_start(TesseraState *s)
+{
+	unsigned i;
+
+	s->threads = g_new0(QemuThread, s->num_threads);
+	for (i = 0; i < s->num_threads; i++)
+		qemu_thread_create(&s->threads[i], "tessera", tessera_worker, s,
+				   QEMU_THREAD_JOINABLE);
+}
+
+/* After a reset: the workers have nothing to do. */
+void tessera_workers_stop(TesseraState *s)
+{
+	unsigned i;
+
+	qemu_mutex_lock(&s->lock);
+	s->is_stopping = true;
+	qemu_cond_broadcast(&s->work);
+	qemu_mutex_unlock(&s->lock);
+	for (i = 0; i < s->num_threads; i++)
+		qemu_thread_join(&s->threads[i]);
+	g_free(s->threads);
+	s->threads = NULL;
+}

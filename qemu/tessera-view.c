@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Views: what the directory and the translation table say of a buffer, read once and kept until
+ * the driver invalidates it, in a form that the engine can work on.
+ *
+ * A buffer whose pages follow each other in our own memory is used where it lies. One whose pages
+ * are scattered over files (a memfd as a rule) that back guest RAM is mapped a second time, page
+ * beside page. What is left is kept as a list of pieces, for tessera-job.c to copy from and to.
+ *
+ * A view is put into the table of views before anything of it is read, so that an invalidation at
+ * any time finds it there. It stays usable for jobs that have it, even when dropped; memory
+ * regions it refers to stay alive with it (struct TesseraRegions).
+ *
+ * What guests may make us spend: a buffer is at most as large as guest RAM, so a view has at most
+ * ram_size / 4096 pieces; views that nobody uses go, oldest first, when all together have more
+ * than that or than the limits below.
+ */
+#include "qemu/osdep.h"
+#include "qemu/madvise.h"
+#include "qemu/main-loop.h"
+#include "exec/memory.h"
+#include "exec/ramblock.h"
+#include "tessera.h"
+#include "trace.h"
+
+/* In use or not. Linux gives a process 65530 mappings; others in it want some, too. */
+#define TESSERA_MAX_MAPPINGS	16384
+#define TESSERA_MAX_VIEWS	16384
+
+/*
+ * Address space for mappings, in times of the guest's RAM: a buffer may name a page often, and a
+ * mapping that is used costs page tables.
+ */
+#define TESSERA_MAX_MAPPED	4
+
+/* Entries of a translation table that are read at a time */
+#define TESSERA_TABLE_CHUNK	512
+
+/* Neighbouring pages in one: memory of one region, without gaps */
+struct tessera_piece {
+	MemoryRegion *mr;
+	uint8_t *host;
+	uint64_t offset;		/* in the buffer */
+	uint64_t size;
+};
+
+/* Memory regions that views made since the last change of the memory layout refer to */
+struct TesseraRegions {
+	GHashTable *regions;		/* a set; a reference to each is held */
+	unsigned num_users;		/* views, and the device while it is the current one */
+	QTAILQ_ENTRY(TesseraRegions) next;
+};
+
+enum tessera_view_state {
+	TESSERA_VIEW_BUILDING,
+	TESSERA_VIEW_READY,
+	TESSERA_VIEW_FAILED,
+};
+
+/* num_users, is_cached, state and the links belong to the lock; the rest is fixed once READY. */
+struct TesseraView {
+	enum tessera_view_state state;
+	uint32_t buffer;
+	unsigned num_users;
+	bool is_cached;			/* in the table of views */
+	bool is_writable;
+	bool is_flat;
+	uint64_t size;
+	void *flat;			/* NULL when size is 0 */
+	size_t mapped_size;		/* not 0: flat is a mapping of our own */
+	struct tessera_piece *pieces;
+	uint64_t num_pieces;
+	struct engine_fault fault;	/* FAILED */
+	TesseraRegions *regions;
+	QTAILQ_ENTRY(TesseraView) next;
+};
+
+static TesseraRegions *tessera_regions_new(void)
+{
+	TesseraRegions *regions = g_new0(TesseraRegions, 1);
+
+	regions->regions = g_hash_table_new(NULL, NULL);
+	regions->num_users = 1;
+	return regions;
+}
+
+/*
+ * The last reference to a region may free it, which takes the BQL; so the main loop does it.
+ * With the lock held.
+ */
+static void tessera_regions_put(TesseraState *s, TesseraRegions *regions)
+{
+	if (--regions->num_users)
+		return;
+	QTAILQ_INSERT_TAIL(&s->dead_regions, regions, next);
+	qemu_bh_schedule(s->bottom_half);
+}
+
+void tessera_regions_renew(TesseraState *s)
+{
+	if (!g_hash_table_size(s->regions->regions))
+		return;
+	tessera_regions_put(s, s->regions);
+	s->regions = tessera_regions_new();
+}
+
+static void tessera_regions_free(TesseraRegions *regions)
+{
+	GHashTableIter iterator;
+	gpointer mr;
+
+	g_hash_table_iter_init(&iterator, regions->regions);
+	while (g_hash_table_iter_next(&iterator, &mr, NULL))
+		memory_region_unref(mr);
+	g_hash_table_unref(regions->regions);
+	g_free(regions);
+}
+
+void tessera_regions_collect(TesseraState *s)
+{
+	TesseraRegions *regions;
+
+	qemu_mutex_lock(&s->lock);
+	while ((regions = QTAILQ_FIRST(&s->dead_regions))) {
+		QTAILQ_REMOVE(&s->dead_regions, regions, next);
+		qemu_mutex_unlock(&s->lock);
+		tessera_regions_free(regions);
+		qemu_mutex_lock(&s->lock);
+	}
+	qemu_mutex_unlock(&s->lock);
+}
+
+/* In the RCU read section in which mr was found, without the lock. */
+static void tessera_regions_add(TesseraState *s, TesseraRegions *regions, MemoryRegion *mr)
+{
+	qemu_mutex_lock(&s->lock);
+	if (g_hash_table_add(regions->regions, mr))
+		memory_region_ref(mr);
+	qemu_mutex_unlock(&s->lock);
+}
+
+static void tessera_view_free(TesseraView *view)
+{
+	if (view->mapped_size)
+		munmap(view->flat, view->mapped_size);
+	g_free(view->pieces);
+	g_free(view);
+}
+
+void tessera_unlock(TesseraState *s)
+{
+	QTAILQ_HEAD(, TesseraView) garbage = QTAILQ_HEAD_INITIALIZER(garbage);
+	TesseraView *view, *next;
+
+	/* Moved element by element: the head's type is that of the member, not of this variable */
+	QTAILQ_FOREACH_SAFE(view, &s->garbage, next, next) {
+		QTAILQ_REMOVE(&s->garbage, view, next);
+		QTAILQ_INSERT_TAIL(&garbage, view, next);
+	}
+	qemu_mutex_unlock(&s->lock);
+	QTAILQ_FOREACH_SAFE(view, &garbage, next, next)
+		tessera_view_free(view);
+}
+
+/* The functions from here to tessera_view_make_room() are called with the lock held. */
+
+static uint64_t tessera_view_mappings(const TesseraView *view)
+{
+	return view->mapped_size ? view->num_pieces + 1 : 0;
+}
+
+static void tessera_view_retire(TesseraState *s, TesseraView *view)
+{
+	trace_tessera_view_free(view->buffer, view->size);
+	s->num_pieces -= view->num_pieces;
+	s->num_mappings -= tessera_view_mappings(view);
+	s->mapped_bytes -= view->mapped_size;
+	tessera_regions_put(s, view->regions);
+	QTAILQ_INSERT_TAIL(&s->garbage, view, next);
+}
+
+static void tessera_view_uncache(TesseraState *s, TesseraView *view)
+{
+	g_hash_table_remove(s->views, GUINT_TO_POINTER(view->buffer));
+	QTAILQ_REMOVE(&s->recent, view, next);
+	view->is_cached = false;
+}
+
+static void tessera_view_drop_one(TesseraState *s, TesseraView *view)
+{
+	trace_tessera_view_drop(view->buffer, view->num_users);
+	tessera_view_uncache(s, view);
+	if (view->num_users)
+		s->num_dropped_views++;
+	else
+		tessera_view_retire(s, view);
+}
+
+void tessera_view_drop(TesseraState *s, uint32_t buffer)
+{
+	TesseraView *view = g_hash_table_lookup(s->views, GUINT_TO_POINTER(buffer));
+
+	if (view)
+		tessera_view_drop_one(s, view);
+}
+
+void tessera_views_drop_all(TesseraState *s)
+{
+	TesseraView *view, *next;
+
+	QTAILQ_FOREACH_SAFE(view, &s->recent, next, next)
+		tessera_view_drop_one(s, view);
+}
+
+static void tessera_view_unuse(TesseraState *s, TesseraView *view)
+{
+	if (--view->num_users || view->is_cached)
+		return;
+	if (view->state != TESSERA_VIEW_FAILED)
+		s->num_dropped_views--;
+	tessera_view_retire(s, view);
+}
+
+static bool tessera_view_has_room(TesseraState *s, uint64_t num_mappings, uint64_t bytes)
+{
+	return s->num_mappings + num_mappings <= TESSERA_MAX_MAPPINGS &&
+	       s->mapped_bytes + bytes <= TESSERA_MAX_MAPPED * s->ram_size;
+}
+
+/*
+ * Drops what is not in use, oldest first, until there is room for so many more mappings of so many
+ * bytes together. False: there is none.
+ */
+static bool tessera_view_make_room(TesseraState *s, uint64_t num_mappings, uint64_t bytes)
+{
+	TesseraView *view, *next;
+
+	QTAILQ_FOREACH_SAFE(view, &s->recent, next, next) {
+		if (g_hash_table_size(s->views) <= TESSERA_MAX_VIEWS &&
+		    s->num_pieces <= s->ram_size / 4096 &&
+		    tessera_view_has_room(s, num_mappings, bytes))
+			break;
+		if (!view->num_users)
+			tessera_view_drop_one(s, view);
+	}
+	return tessera_view_has_room(s, num_mappings, bytes);
+}
+
+/* Building: without the lock, by the thread that made the view. */
+
+/* Appends size bytes at host, joined to the last piece where they continue it. */
+static bool tessera_view_append(TesseraView *view, uint64_t *room, MemoryRegion *mr, uint8_t *host,
+				uint64_t size)
+{
+	struct tessera_piece *last = view->num_pieces ? &view->pieces[view->num_pieces - 1] : NULL;
+	struct tessera_piece *pieces;
+
+	if (last && last->mr == mr && last->host + last->size == host) {
+		last->size += size;
+		return true;
+	}
+	if (view->num_pieces == *room) {
+		*room = *room ? *room * 2 : 1;
+		pieces = g_try_renew(struct tessera_piece, view->pieces, *room);
+		if (!pieces)
+			return false;
+		view->pieces = pieces;
+		last = view->num_pieces ? &pieces[view->num_pieces - 1] : NULL;
+	}
+	view->pieces[view->num_pieces++] = (struct tessera_piece) {
+		.mr = mr,
+		.host = host,
+		.offset = last ? last->offset + last->size : 0,
+		.size = size,
+	};
+	return true;
+}
+
+/* One page, of which size bytes belong to the buffer. span: RAM found last, tried first. */
+static bool tessera_view_add_page(TesseraState *s, TesseraView *view, uint64_t *room,
+				  uint64_t address, uint64_t size, struct tessera_span *span,
+				  struct engine_fault *fault, uint64_t offset)
+{
+	uint64_t page = address, part;
+
+	while (size) {
+		if (address < span->address || address - span->address >= span->size) {
+			RCU_READ_LOCK_GUARD();
+			if (!tessera_dma_translate(s, address, view->is_writable, span)) {
+				tessera_fault_set(fault, DRM_TESSERA_CAUSE_TRANSLATION, 0, offset,
+						  "page 0x%" PRIx64 " of buffer %" PRIu32
+						  " is not %sRAM", page, view->buffer,
+						  view->is_writable ? "writable " : "");
+				span->size = 0;
+				return false;
+			}
+			tessera_regions_add(s, view->regions, span->mr);
+		}
+		part = MIN(size, span->size - (address - span->address));
+		if (!tessera_view_append(view, room, span->mr,
+					 span->host + (address - span->address), part)) {
+			tessera_fault_set(fault, DRM_TESSERA_CAUSE_MEMORY, 0, 0,
+					  "no memory for the pages of buffer %" PRIu32,
+					  view->buffer);
+			return false;
+		}
+		address += part;
+		size -= part;
+	}
+	return true;
+}
+
+static bool tessera_view_read_table(TesseraQueue *q, TesseraView *view,
+				    const struct tessera_hw_buffer *entry,
+				    struct engine_fault *fault)
+{
+	uint32_t shift = le32_to_cpu(entry->page_shift);
+	uint64_t page_size = 1ull << shift;
+	uint64_t num_pages = (view->size >> shift) + !!(view->size & (page_size - 1));
+	uint64_t table = le64_to_cpu(entry->table);
+	uint64_t chunk[TESSERA_TABLE_CHUNK];
+	struct tessera_span span = { .size = 0 };
+	uint64_t page, count, address, room = 0;
+
+	for (page = 0; page < num_pages; page++) {
+		if (page % TESSERA_TABLE_CHUNK == 0) {
+			count = MIN(num_pages - page, TESSERA_TABLE_CHUNK);
+			if (tessera_queue_is_canceled(q)) {
+				tessera_fault_set(fault, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
+						  "stopped while reading a translation table");
+				return false;
+			}
+			/*
+			 * A fault names the page; of a table that ends in nowhere, the chunk's
+			 * first
+			 */
+			if (!tessera_dma_read(q->device, table + page * sizeof(uint64_t), chunk,
+					      count * sizeof(uint64_t))) {
+				tessera_fault_set(fault, DRM_TESSERA_CAUSE_TRANSLATION, 0,
+						  page << shift, "the table of buffer %" PRIu32
+						  " is not in RAM", view->buffer);
+				return false;
+			}
+			qatomic_set(&q->progress, q->progress + 1);
+		}
+		address = le64_to_cpu(chunk[page % TESSERA_TABLE_CHUNK]);
+		if (address & (page_size - 1)) {
+			tessera_fault_set(fault, DRM_TESSERA_CAUSE_TRANSLATION, 0, page << shift,
+					  "page 0x%" PRIx64 " of buffer %" PRIu32
+					  " is not aligned to its size", address, view->buffer);
+			return false;
+		}
+		if (!tessera_view_add_page(q->device, view, &room, address,
+					   MIN(page_size, view->size - (page << shift)), &span,
+					   fault, page << shift))
+			return false;
+	}
+	return true;
+}
+
+/* Whether a piece can be mapped again: pages of a file that all who map it share */
+static bool tessera_piece_is_mappable(const struct tessera_piece *piece)
+{
+	RAMBlock *block = piece->mr->ram_block;
+	size_t page_size = qemu_real_host_page_size();
+
+	return qemu_ram_get_fd(block) >= 0 && qemu_ram_is_shared(block) &&
+	       qemu_ram_pagesize(block) == page_size &&
+	       QEMU_IS_ALIGNED((uintptr_t)piece->host, page_size) &&
+	       QEMU_IS_ALIGNED(piece->offset, page_size);
+}
+
+static bool tessera_view_map_pieces(TesseraView *view, uint8_t *base)
+{
+	size_t page_size = qemu_real_host_page_size();
+	const struct tessera_piece *piece = view->pieces;
+	int protection = PROT_READ | (view->is_writable ? PROT_WRITE : 0);
+	RAMBlock *block;
+	off_t offset;
+
+	for (; piece < view->pieces + view->num_pieces; piece++) {
+		block = piece->mr->ram_block;
+		offset = block->fd_offset +
+			 (piece->host - (uint8_t *)memory_region_get_ram_ptr(piece->mr));
+		if (mmap(base + piece->offset, ROUND_UP(piece->size, page_size), protection,
+			 MAP_SHARED | MAP_FIXED, qemu_ram_get_fd(block), offset) == MAP_FAILED)
+			return false;
+	}
+	return true;
+}
+
+/* Maps the pieces side by side. False: that cannot be had, and the view stays in pieces. */
+static bool tessera_view_map(TesseraState *s, TesseraView *view)
+{
+	size_t size = ROUND_UP(view->size, qemu_real_host_page_size());
+	uint64_t num_mappings = view->num_pieces + 1, i;
+	bool has_room;
+	void *base;
+
+	for (i = 0; i < view->num_pieces; i++)
+		if (!tessera_piece_is_mappable(&view->pieces[i]))
+			return false;
+	qemu_mutex_lock(&s->lock);
+	has_room = tessera_view_make_room(s, num_mappings, size);
+	if (has_room) {
+		s->num_mappings += num_mappings;
+		s->mapped_bytes += size;
+	}
+	tessera_unlock(s);
+	if (!has_room)
+		return false;
+	base = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (base == MAP_FAILED)
+		goto err_room;
+	if (!tessera_view_map_pieces(view, base))
+		goto err_unmap;
+	qemu_madvise(base, size, QEMU_MADV_DONTDUMP);
+	qemu_madvise(base, size, QEMU_MADV_DONTFORK);
+	view->flat = base;
+	view->mapped_size = size;
+	return true;
+
+err_unmap:
+	munmap(base, size);
+err_room:
+	qemu_mutex_lock(&s->lock);
+	s->num_mappings -= num_mappings;
+	s->mapped_bytes -= size;
+	qemu_mutex_unlock(&s->lock);
+	return false;
+}
+
+/* What of an entry can be wrong by itself. NULL: nothing */
+static const char *tessera_entry_error(TesseraState *s, const struct tessera_hw_buffer *entry)
+{
+	uint32_t flags = le32_to_cpu(entry->flags);
+	uint32_t shift = le32_to_cpu(entry->page_shift);
+	uint64_t table = le64_to_cpu(entry->table);
+	uint64_t size = le64_to_cpu(entry->size);
+	uint64_t sram_size = s->sram_size * s->num_queues;
+
+	if (!(flags & TESSERA_BUFFER_VALID))
+		return "it is not valid";
+	if (flags & ~(TESSERA_BUFFER_VALID | TESSERA_BUFFER_WRITABLE | TESSERA_BUFFER_SRAM))
+		return "it has unknown flags";
+	if (entry->reserved)
+		return "its reserved member is not zero";
+	if (size > INT64_MAX)
+		return "its size is over 2^63 - 1";
+	if (flags & TESSERA_BUFFER_SRAM) {
+		if (shift)
+			return "it has a page size, in SRAM";
+		if (size > sram_size || table > sram_size - size)
+			return "it reaches outside the SRAM";
+		return NULL;
+	}
+	if (shift < TESSERA_PAGE_MIN_SHIFT || shift > TESSERA_PAGE_MAX_SHIFT)
+		return "its page size is not from 4 KiB to 1 GiB";
+	if (table & 7)
+		return "its table is not aligned to 8 bytes";
+	return NULL;
+}
+
+static bool tessera_view_build_sram(TesseraState *s, TesseraView *view, uint64_t offset)
+{
+	uint64_t room = 0;
+
+	if (!view->size)
+		return true;
+	/* The region is the device's own and needs no reference */
+	return tessera_view_append(view, &room, &s->sram,
+				   (uint8_t *)memory_region_get_ram_ptr(&s->sram) + offset,
+				   view->size);
+}
+
+static bool tessera_view_build(TesseraQueue *q, TesseraView *view, uint64_t directory,
+			       uint32_t num_buffers, struct engine_fault *fault)
+{
+	TesseraState *s = q->device;
+	struct tessera_hw_buffer entry;
+	const char *error;
+	uint64_t address;
+
+	if (view->buffer >= num_buffers) {
+		tessera_fault_set(fault, DRM_TESSERA_CAUSE_BUFFER, 0, 0, "buffer %" PRIu32
+				  " is not one of the %" PRIu32 " in the directory",
+				  view->buffer, num_buffers);
+		return false;
+	}
+	if (uadd64_overflow(directory, (uint64_t)view->buffer * sizeof(entry), &address) ||
+	    !tessera_dma_read(s, address, &entry, sizeof(entry))) {
+		tessera_fault_set(fault, DRM_TESSERA_CAUSE_BUFFER, 0, 0, "the entry of buffer %"
+				  PRIu32 " is not in RAM", view->buffer);
+		return false;
+	}
+	error = tessera_entry_error(s, &entry);
+	if (error) {
+		tessera_fault_set(fault, DRM_TESSERA_CAUSE_BUFFER, 0, 0, "the entry of buffer %"
+				  PRIu32 ": %s", view->buffer, error);
+		return false;
+	}
+	view->size = le64_to_cpu(entry.size);
+	view->is_writable = le32_to_cpu(entry.flags) & TESSERA_BUFFER_WRITABLE;
+	if (le32_to_cpu(entry.flags) & TESSERA_BUFFER_SRAM) {
+		if (!tessera_view_build_sram(s, view, le64_to_cpu(entry.table))) {
+			tessera_fault_set(fault, DRM_TESSERA_CAUSE_MEMORY, 0, 0,
+					  "no memory for buffer %" PRIu32, view->buffer);
+			return false;
+		}
+	} else {
+		/* Only a buffer that names a page twice is larger than guest RAM */
+		if (view->size > s->ram_size) {
+			tessera_fault_set(fault, DRM_TESSERA_CAUSE_MEMORY, 0, 0, "buffer %" PRIu32
+					  " has %" PRIu64 " bytes, more than there is RAM",
+					  view->buffer, view->size);
+			return false;
+		}
+		if (!tessera_view_read_table(q, view, &entry, fault))
+			return false;
+	}
+	if (view->num_pieces <= 1) {
+		view->flat = view->num_pieces ? view->pieces[0].host : NULL;
+		view->is_flat = true;
+	} else {
+		view->is_flat = tessera_view_map(s, view);
+	}
+	trace_tessera_view_create(view->buffer, view->size, view->num_pieces, view->is_flat);
+	return true;
+}
+
+/* The table has no view of this buffer: makes one, used by the caller. Lock held, and given up. */
+static TesseraView *tessera_view_create(TesseraQueue *q, uint32_t buffer,
+					struct engine_fault *fault)
+{
+	TesseraState *s = q->device;
+	TesseraView *view = g_new0(TesseraView, 1);
+	uint64_t directory = s->buffers;
+	uint32_t num_buffers = s->num_buffers;
+	bool is_built;
+
+	view->buffer = buffer;
+	view->num_users = 1;
+	view->is_cached = true;
+	view->regions = s->regions;
+	view->regions->num_users++;
+	g_hash_table_insert(s->views, GUINT_TO_POINTER(buffer), view);
+	QTAILQ_INSERT_TAIL(&s->recent, view, next);
+	qemu_mutex_unlock(&s->lock);
+
+	is_built = tessera_view_build(q, view, directory, num_buffers, fault);
+
+	qemu_mutex_lock(&s->lock);
+	s->num_pieces += view->num_pieces;
+	if (is_built) {
+		view->state = TESSERA_VIEW_READY;
+		tessera_view_make_room(s, 0, 0);
+	} else {
+		/* Not kept, so that the next job looks again */
+		view->fault = *fault;
+		if (view->is_cached)
+			tessera_view_uncache(s, view);
+		else
+			s->num_dropped_views--;
+		view->state = TESSERA_VIEW_FAILED;
+		tessera_view_unuse(s, view);
+		view = NULL;
+	}
+	qemu_cond_broadcast(&s->change);
+	return view;
+}
+
+int tessera_view_get(TesseraQueue *q, uint32_t buffer, TesseraView **out,
+		     struct engine_fault *fault)
+{
+	TesseraState *s = q->device;
+	TesseraView *view;
+
+	qemu_mutex_lock(&s->lock);
+	while ((view = g_hash_table_lookup(s->views, GUINT_TO_POINTER(buffer)))) {
+		view->num_users++;
+		while (view->state == TESSERA_VIEW_BUILDING && !tessera_queue_is_canceled(q))
+			qemu_cond_wait(&s->change, &s->lock);
+		if (view->state == TESSERA_VIEW_READY)
+			break;
+		if (view->state == TESSERA_VIEW_BUILDING)
+			tessera_fault_set(fault, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
+					  "stopped while another job looked up the buffer");
+		else
+			*fault = view->fault;
+		tessera_view_unuse(s, view);
+		view = NULL;
+		/* If it was the other that was stopped, this job looks for itself */
+		if (fault->cause != DRM_TESSERA_CAUSE_CANCELED || tessera_queue_is_canceled(q))
+			goto out;
+	}
+	if (!view) {
+		view = tessera_view_create(q, buffer, fault);
+	} else if (view->is_cached) {
+		QTAILQ_REMOVE(&s->recent, view, next);
+		QTAILQ_INSERT_TAIL(&s->recent, view, next);
+	}
+out:
+	tessera_unlock(s);
+	*out = view;
+	return view ? 0 : -1;
+}
+
+void tessera_view_put(TesseraState *s, TesseraView *view)
+{
+	qemu_mutex_lock(&s->lock);
+	tessera_view_unuse(s, view);
+	tessera_unlock(s);
+}
+
+uint64_t tessera_view_size(const TesseraView *view)
+{
+	return view->size;
+}
+
+bool tessera_view_is_writable(const TesseraView *view)
+{
+	return view->is_writable;
+}
+
+bool tessera_view_is_flat(const TesseraView *view)
+{
+	return view->is_flat;
+}
+
+void *tessera_view_flat(const TesseraView *view)
+{
+	return view->flat;
+}
+
+/* The piece that has the byte at offset, which is less than the size of the view. */
+static const struct tessera_piece *tessera_view_find(const TesseraView *view, uint64_t offset)
+{
+	uint64_t low = 0, high = view->num_pieces, middle;
+
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (view->pieces[middle].offset <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &view->pieces[low];
+}
+
+void tessera_view_for_each(const TesseraView *view, uint64_t low, uint64_t high,
+			   bool (*visit)(uint8_t *host, uint64_t offset, uint64_t size,
+					 void *opaque),
+			   void *opaque)
+{
+	const struct tessera_piece *piece;
+	uint64_t skip, size;
+
+	if (low >= high)
+		return;
+	for (piece = tessera_view_find(view, low); low < high; piece++, low += size) {
+		skip = low - piece->offset;
+		size = MIN(piece->size - skip, high - low);
+		if (!visit(piece->host + skip, low, size, opaque))
+			return;
+	}
+}
+
+void tessera_view_mark_dirty(TesseraState *s, const TesseraView *view, uint64_t low, uint64_t high)
+{
+	const struct tessera_piece *piece;
+	uint64_t skip, size;
+
+	if (low >= high)
+		return;
+	for (piece = tessera_view_find(view, low); low < high; piece++, low += size) {
+		skip = low - piece->offset;
+		size = MIN(piece->size - skip, high - low);
+		tessera_dma_mark_dirty(s, piece->mr, piece->host + skip, size);
+	}
+}
+
+void tessera_views_init(TesseraState *s)
+{
+	s->views = g_hash_table_new(NULL, NULL);
+	s->regions = tessera_regions_new();
+	QTAILQ_INIT(&s->recent);
+	QTAILQ_INIT(&s->garbage);
+	QTAILQ_INIT(&s->dead_regions);
+}
+
+/* After the workers have ended. */
+void tessera_views_cleanup(TesseraState *s)
+{
+	qemu_mutex_lock(&s->lock);
+	tessera_views_drop_all(s);
+	tessera_regions_put(s, s->regions);
+	s->regions = NULL;
+	tessera_unlock(s);
+	tessera_regions_collect(s);
+	g_hash_table_unref(s->views);
+}

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tessera, an accelerator that copies tensors from one memory layout to another: the PCI function,
+ * its properties, registers, interrupts and resets. Documentation/device.rst is what drivers are
+ * written from. What the queues do is in tessera-queue.c.
+ */
+#include "qemu/osdep.h"
+#include "qemu/log.h"
+#include "qemu/main-loop.h"
+#include "qemu/module.h"
+#include "qemu/units.h"
+#include "qapi/error.h"
+#include "exec/address-spaces.h"
+#include "hw/boards.h"
+#include "hw/pci/msix.h"
+#include "hw/pci/pci.h"
+#include "hw/pci/pcie.h"
+#include "hw/qdev-properties.h"
+#include "hw/resettable.h"
+#include "migration/vmstate.h"
+#include "tessera.h"
+#include "trace.h"
+
+#define TESSERA_MAX_THREADS	64
+#define TESSERA_MAX_SRAM_SIZE	(256 * MiB)
+#define TESSERA_SRAM_ALIGNMENT	(4 * KiB)
+#define TESSERA_QUEUE_STRIDE	(TESSERA_QUEUE(1) - TESSERA_QUEUE(0))
+
+/*
+ * Registers. Each is a row of one of two tables; a missing function reads as zero and ignores
+ * writes. They are called with the lock held; q is NULL for the global ones.
+ */
+struct tessera_register {
+	const char *name;
+	uint32_t (*read)(TesseraState *s, TesseraQueue *q);
+	void (*write)(TesseraState *s, TesseraQueue *q, uint32_t value);
+};
+
+static uint32_t id_read(TesseraState *s, TesseraQueue *q)
+{
+	return TESSERA_ID;
+}
+
+static uint32_t version_read(TesseraState *s, TesseraQueue *q)
+{
+	return TESSERA_VERSION;
+}
+
+static uint32_t num_queues_read(TesseraState *s, TesseraQueue *q)
+{
+	return s->num_queues;
+}
+
+static uint32_t features_read(TesseraState *s, TesseraQueue *q)
+{
+	return s->has_test_registers ? TESSERA_FEATURE_TEST : 0;
+}
+
+static uint32_t sram_size_low_read(TesseraState *s, TesseraQueue *q)
+{
+	return extract64(s->sram_size, 0, 32);
+}
+
+static uint32_t sram_size_high_read(TesseraState *s, TesseraQueue *q)
+{
+	return extract64(s->sram_size, 32, 32);
+}
+
+/* No worker is busy: nothing refers to the views, and nothing writes to guest memory. */
+void tessera_reset_finish(TesseraState *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->num_queues; i++) {
+		s->queues[i].ring = 0;
+		s->queues[i].completion = 0;
+		s->queues[i].results = 0;
+		s->queues[i].ring_shift = 0;
+		s->queues[i].tail = 0;
+		s->queues[i].head = 0;
+		qatomic_set(&s->queues[i].progress, 0);
+	}
+	s->buffers = 0;
+	s->num_buffers = 0;
+	s->test_hang = 0;
+	s->test_skew = 0;
+	memset(s->pending_vectors, 0, sizeof(s->pending_vectors));
+	tessera_views_drop_all(s);
+	s->is_resetting = false;
+	trace_tessera_reset_end();
+}
+
+static void tessera_reset_begin(TesseraState *s, const char *kind)
+{
+	unsigned i;
+
+	trace_tessera_reset_begin(kind);
+	if (s->is_resetting)
+		return;
+	s->is_resetting = true;
+	for (i = 0; i < s->num_queues; i++)
+		tessera_queue_disable(&s->queues[i]);
+	if (!s->num_busy_workers)
+		tessera_reset_finish(s);
+}
+
+static uint32_t control_read(TesseraState *s, TesseraQueue *q)
+{
+	return s->is_resetting ? TESSERA_CONTROL_RESET : 0;
+}
+
+static void control_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	if (value & TESSERA_CONTROL_RESET)
+		tessera_reset_begin(s, "by register");
+}
+
+static uint32_t status_read(TesseraState *s, TesseraQueue *q)
+{
+	unsigned i;
+
+	for (i = 0; i < s->num_queues; i++)
+		if (s->queues[i].is_running)
+			return TESSERA_STATUS_BUSY;
+	return 0;
+}
+
+static uint32_t buffers_low_read(TesseraState *s, TesseraQueue *q)
+{
+	return extract64(s->buffers, 0, 32);
+}
+
+static uint32_t buffers_high_read(TesseraState *s, TesseraQueue *q)
+{
+	return extract64(s->buffers, 32, 32);
+}
+
+static void buffers_low_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	s->buffers = deposit64(s->buffers, 0, 32, value);
+	tessera_views_drop_all(s);
+}
+
+static void buffers_high_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	s->buffers = deposit64(s->buffers, 32, 32, value);
+	tessera_views_drop_all(s);
+}
+
+static uint32_t num_buffers_read(TesseraState *s, TesseraQueue *q)
+{
+	return s->num_buffers;
+}
+
+static void num_buffers_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	s->num_buffers = MIN(value, TESSERA_MAX_BUFFERS);
+	tessera_views_drop_all(s);
+}
+
+static uint32_t invalidate_read(TesseraState *s, TesseraQueue *q)
+{
+	return s->num_dropped_views;
+}
+
+static void invalidate_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	if (value == TESSERA_INVALIDATE_ALL)
+		tessera_views_drop_all(s);
+	else
+		tessera_view_drop(s, value);
+}
+
+static uint32_t test_hang_read(TesseraState *s, TesseraQueue *q)
+{
+	return s->test_hang;
+}
+
+static void test_hang_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	if (s->has_test_registers)
+		s->test_hang = value;
+}
+
+static uint32_t test_skew_read(TesseraState *s, TesseraQueue *q)
+{
+	return s->test_skew;
+}
+
+static void test_skew_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	if (s->has_test_registers)
+		s->test_skew = value;
+}
+
+static uint32_t queue_control_read(TesseraState *s, TesseraQueue *q)
+{
+	return q->is_enabled ? TESSERA_QUEUE_ENABLE : 0;
+}
+
+static void queue_control_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	if (value & TESSERA_QUEUE_ENABLE)
+		tessera_queue_enable(q);
+	else
+		tessera_queue_disable(q);
+}
+
+static uint32_t queue_status_read(TesseraState *s, TesseraQueue *q)
+{
+	return tessera_queue_status(q);
+}
+
+static uint32_t queue_ring_shift_read(TesseraState *s, TesseraQueue *q)
+{
+	return q->ring_shift;
+}
+
+static void queue_ring_shift_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	if (!tessera_queue_status(q))
+		q->ring_shift = value;
+}
+
+static uint32_t queue_tail_read(TesseraState *s, TesseraQueue *q)
+{
+	return q->tail;
+}
+
+static void queue_tail_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	tessera_queue_doorbell(q, value);
+}
+
+static uint32_t queue_head_read(TesseraState *s, TesseraQueue *q)
+{
+	return q->head;
+}
+
+static uint32_t queue_progress_low_read(TesseraState *s, TesseraQueue *q)
+{
+	return extract64(qatomic_read(&q->progress), 0, 32);
+}
+
+static uint32_t queue_progress_high_read(TesseraState *s, TesseraQueue *q)
+{
+	return extract64(qatomic_read(&q->progress), 32, 32);
+}
+
+/* An address of a queue: two halves, fixed while the queue is enabled or busy */
+#define TESSERA_QUEUE_ADDRESS(name)								\
+static uint32_t queue_##name##_low_read(TesseraState *s, TesseraQueue *q)			\
+{												\
+	return extract64(q->name, 0, 32);							\
+}												\
+												\
+static uint32_t queue_##name##_high_read(TesseraState *s, TesseraQueue *q)			\
+{												\
+	return extract64(q->name, 32, 32);							\
+}												\
+												\
+static void queue_##name##_low_write(TesseraState *s, TesseraQueue *q, uint32_t value)		\
+{												\
+	if (!tessera_queue_status(q))								\
+		q->name = deposit64(q->name, 0, 32, value);					\
+}												\
+												\
+static void queue_##name##_high_write(TesseraState *s, TesseraQueue *q, uint32_t value)		\
+{												\
+	if (!tessera_queue_status(q))								\
+		q->name = deposit64(q->name, 32, 32, value);					\
+}
+
+TESSERA_QUEUE_ADDRESS(ring)
+TESSERA_QUEUE_ADDRESS(completion)
+TESSERA_QUEUE_ADDRESS(results)
+
+#define LOW(offset)	((offset) / 4)
+#define HIGH(offset)	((offset) / 4 + 1)
+
+static const struct tessera_register global_registers[] = {
+	[LOW(TESSERA_REG_ID)] = { "ID", id_read },
+	[LOW(TESSERA_REG_VERSION)] = { "VERSION", version_read },
+	[LOW(TESSERA_REG_NUM_QUEUES)] = { "NUM_QUEUES", num_queues_read },
+	[LOW(TESSERA_REG_FEATURES)] = { "FEATURES", features_read },
+	[LOW(TESSERA_REG_SRAM_SIZE)] = { "SRAM_SIZE", sram_size_low_read },
+	[HIGH(TESSERA_REG_SRAM_SIZE)] = { "SRAM_SIZE+4", sram_size_high_read },
+	[LOW(TESSERA_REG_CONTROL)] = { "CONTROL", control_read, control_write },
+	[LOW(TESSERA_REG_STATUS)] = { "STATUS", status_read },
+	[LOW(TESSERA_REG_BUFFERS)] = { "BUFFERS", buffers_low_read, buffers_low_write },
+	[HIGH(TESSERA_REG_BUFFERS)] = { "BUFFERS+4", buffers_high_read, buffers_high_write },
+	[LOW(TESSERA_REG_NUM_BUFFERS)] = { "NUM_BUFFERS", num_buffers_read, num_buffers_write },
+	[LOW(TESSERA_REG_INVALIDATE)] = { "INVALIDATE", invalidate_read, invalidate_write },
+	[LOW(TESSERA_REG_TEST_HANG)] = { "TEST_HANG", test_hang_read, test_hang_write },
+	[LOW(TESSERA_REG_TEST_SKEW)] = { "TEST_SKEW", test_skew_read, test_skew_write },
+};
+
+static const struct tessera_register queue_registers[] = {
+	[LOW(TESSERA_QUEUE_CONTROL)] = { "CONTROL", queue_control_read, queue_control_write },
+	[LOW(TESSERA_QUEUE_STATUS)] = { "STATUS", queue_status_read },
+	[LOW(TESSERA_QUEUE_RING)] = { "RING", queue_ring_low_read, queue_ring_low_write },
+	[HIGH(TESSERA_QUEUE_RING)] = { "RING+4", queue_ring_high_read, queue_ring_high_write },
+	[LOW(TESSERA_QUEUE_RING_SHIFT)] = { "RING_SHIFT", queue_ring_shift_read,
+					    queue_ring_shift_write },
+	[LOW(TESSERA_QUEUE_TAIL)] = { "TAIL", queue_tail_read, queue_tail_write },
+	[LOW(TESSERA_QUEUE_HEAD)] = { "HEAD", queue_head_read },
+	[LOW(TESSERA_QUEUE_COMPLETION)] = { "COMPLETION", queue_completion_low_read,
+					    queue_completion_low_write },
+	[HIGH(TESSERA_QUEUE_COMPLETION)] = { "COMPLETION+4", queue_completion_high_read,
+					     queue_completion_high_write },
+	[LOW(TESSERA_QUEUE_RESULTS)] = { "RESULTS", queue_results_low_read,
+					 queue_results_low_write },
+	[HIGH(TESSERA_QUEUE_RESULTS)] = { "RESULTS+4", queue_results_high_read,
+					  queue_results_high_write },
+	[LOW(TESSERA_QUEUE_PROGRESS)] = { "PROGRESS", queue_progress_low_read },
+	[HIGH(TESSERA_QUEUE_PROGRESS)] = { "PROGRESS+4", queue_progress_high_read },
+};
+
+/* NULL: there is no such register. */
+static const struct tessera_register *tessera_register_find(TesseraState *s, hwaddr address,
+							    TesseraQueue **q)
+{
+	const struct tessera_register *table = global_registers;
+	size_t count = ARRAY_SIZE(global_registers);
+	hwaddr offset = address;
+	uint64_t index;
+
+	*q = NULL;
+	if (address >= TESSERA_QUEUE(0)) {
+		index = (address - TESSERA_QUEUE(0)) / TESSERA_QUEUE_STRIDE;
+		if (index >= s->num_queues)
+			return NULL;
+		*q = &s->queues[index];
+		offset = (address - TESSERA_QUEUE(0)) % TESSERA_QUEUE_STRIDE;
+		table = queue_registers;
+		count = ARRAY_SIZE(queue_registers);
+	}
+	if (offset / 4 >= count || !table[offset / 4].name)
+		return NULL;
+	return &table[offset / 4];
+}
+
+static uint64_t tessera_registers_read(void *opaque, hwaddr address, unsigned size)
+{
+	TesseraState *s = opaque;
+	const struct tessera_register *reg;
+	TesseraQueue *q;
+	uint32_t value;
+
+	reg = tessera_register_find(s, address, &q);
+	if (!reg) {
+		qemu_log_mask(LOG_GUEST_ERROR, "tessera: read of no register, at 0x%" HWADDR_PRIx
+			      "\n", address);
+		return 0;
+	}
+	qemu_mutex_lock(&s->lock);
+	value = reg->read(s, q);
+	tessera_unlock(s);
+	trace_tessera_register_read(reg->name, q ? (int)q->index : -1, value);
+	return value;
+}
+
+static void tessera_registers_write(void *opaque, hwaddr address, uint64_t value, unsigned size)
+{
+	TesseraState *s = opaque;
+	const struct tessera_register *reg;
+	TesseraQueue *q;
+
+	reg = tessera_register_find(s, address, &q);
+	if (!reg || !reg->write) {
+		qemu_log_mask(LOG_GUEST_ERROR, "tessera: write of 0x%" PRIx64
+			      " to no writable register, at 0x%" HWADDR_PRIx "\n", value, address);
+		return;
+	}
+	trace_tessera_register_write(reg->name, q ? (int)q->index : -1, value);
+	qemu_mutex_lock(&s->lock);
+	if (!s->is_resetting)
+		reg->write(s, q, value);
+	tessera_unlock(s);
+}
+
+static const MemoryRegionOps tessera_registers_ops = {
+	.read = tessera_registers_read,
+	.write = tessera_registers_write,
+	.endianness = DEVICE_LITTLE_ENDIAN,
+	.valid = { .min_access_size = 4, .max_access_size = 8 },
+	.impl = { .min_access_size = 4, .max_access_size = 4 },
+};
+
+/* Interrupts, and what else workers leave to the main loop */
+
+/* With the lock held. Several before the bottom half runs become one. */
+void tessera_raise(TesseraState *s, unsigned vector)
+{
+	s->pending_vectors[vector / 64] |= 1ull << (vector % 64);
+	qemu_bh_schedule(s->bottom_half);
+}
+
+static void tessera_bottom_half(void *opaque)
+{
+	TesseraState *s = opaque;
+	uint64_t pending[ARRAY_SIZE(s->pending_vectors)];
+	unsigned vector;
+
+	qemu_mutex_lock(&s->lock);
+	memcpy(pending, s->pending_vectors, sizeof(pending));
+	memset(s->pending_vectors, 0, sizeof(pending));
+	qemu_mutex_unlock(&s->lock);
+	for (vector = 0; vector <= s->num_queues; vector++) {
+		if (!(pending[vector / 64] & (1ull << (vector % 64))))
+			continue;
+		trace_tessera_interrupt(vector);
+		msix_notify(PCI_DEVICE(s), vector);
+	}
+	tessera_regions_collect(s);
+}
+
+/*
+ * Views hold addresses of RAM in this process: they go when the layout of memory changes. Until
+ * commit, a view may still be built from the old layout.
+ */
+static void tessera_region_del(MemoryListener *listener, MemoryRegionSection *section)
+{
+	container_of(listener, TesseraState, listener)->is_layout_changed = true;
+}
+
+static void tessera_layout_commit(MemoryListener *listener)
+{
+	TesseraState *s = container_of(listener, TesseraState, listener);
+
+	if (!s->is_layout_changed)
+		return;
+	s->is_layout_changed = false;
+	qemu_mutex_lock(&s->lock);
+	tessera_views_drop_all(s);
+	tessera_regions_renew(s);
+	tessera_unlock(s);
+}
+
+/*
+ * Bus reset, function-level reset and removal. Waits for the workers, who never wait for the BQL
+ * that is held here: when this returns, the device is out of guest memory. They see cancel within
+ * 64 KiB of data moved.
+ */
+static void tessera_reset_hold(Object *obj, ResetType type)
+{
+	TesseraState *s = TESSERA(obj);
+
+	qemu_mutex_lock(&s->lock);
+	tessera_reset_begin(s, "of the function");
+	while (s->is_resetting)
+		qemu_cond_wait(&s->change, &s->lock);
+	tessera_unlock(s);
+}
+
+static void tessera_config_write(PCIDevice *pdev, uint32_t address, uint32_t value, int size)
+{
+	pci_default_write_config(pdev, address, value, size);
+	if (pdev->exp.exp_cap)
+		pcie_cap_flr_write_config(pdev, address, value, size);
+}
+
+static bool tessera_check_properties(TesseraState *s, Error **errp)
+{
+	if (s->num_queues < 1 || s->num_queues > TESSERA_MAX_QUEUES) {
+		error_setg(errp, "property 'queues' is %" PRIu32 ", it must be from 1 to %d",
+			   s->num_queues, TESSERA_MAX_QUEUES);
+		return false;
+	}
+	if (s->num_threads < 1 || s->num_threads > TESSERA_MAX_THREADS) {
+		error_setg(errp, "property 'threads' is %" PRIu32 ", it must be from 1 to %d",
+			   s->num_threads, TESSERA_MAX_THREADS);
+		return false;
+	}
+	if (s->sram_size > TESSERA_MAX_SRAM_SIZE ||
+	    !QEMU_IS_ALIGNED(s->sram_size, TESSERA_SRAM_ALIGNMENT)) {
+		error_setg(errp, "property 'sram-size' is %" PRIu64
+			   ", it must be a multiple of 4096 from 0 to %" PRIu64, s->sram_size,
+			   (uint64_t)TESSERA_MAX_SRAM_SIZE);
+		return false;
+	}
+	return true;
+}
+
+static bool tessera_init_bars(TesseraState *s, Error **errp)
+{
+	PCIDevice *pdev = PCI_DEVICE(s);
+
+	memory_region_init_io(&s->registers, OBJECT(s), &tessera_registers_ops, s,
+			      "tessera-registers", pow2ceil(TESSERA_QUEUE(s->num_queues)));
+	pci_register_bar(pdev, TESSERA_BAR_REGISTERS, PCI_BASE_ADDRESS_SPACE_MEMORY,
+			 &s->registers);
+	if (!s->sram_size)
+		return true;
+	if (!memory_region_init_ram(&s->sram, OBJECT(s), "tessera-sram",
+				    pow2ceil(s->sram_size * s->num_queues), errp))
+		return false;
+	pci_register_bar(pdev, TESSERA_BAR_SRAM,
+			 PCI_BASE_ADDRESS_SPACE_MEMORY | PCI_BASE_ADDRESS_MEM_TYPE_64 |
+			 PCI_BASE_ADDRESS_MEM_PREFETCH, &s->sram);
+	return true;
+}
+
+static bool tessera_init_capabilities(TesseraState *s, Error **errp)
+{
+	PCIDevice *pdev = PCI_DEVICE(s);
+	int vector;
+
+	if (pci_bus_is_express(pci_get_bus(pdev))) {
+		if (pcie_endpoint_cap_init(pdev, 0x80) < 0) {
+			error_setg(errp, "no room for the PCI Express capability");
+			return false;
+		}
+		pcie_cap_flr_init(pdev);
+	}
+	if (msix_init_exclusive_bar(pdev, s->num_queues + 1, TESSERA_BAR_MSIX, errp) < 0)
+		return false;
+	for (vector = 0; vector <= s->num_queues; vector++)
+		msix_vector_use(pdev, vector);
+	return true;
+}
+
+static void tessera_realize(PCIDevice *pdev, Error **errp)
+{
+	TesseraState *s = TESSERA(pdev);
+	unsigned i;
+
+	if (!tessera_check_properties(s, errp))
+		return;
+	/*
+	 * A view would have to go when the IOMMU's tables change, and a fault of the IOMMU is
+	 * reported by a write to MMIO, which workers must not do.
+	 */
+	if (pci_device_iommu_address_space(pdev) != &address_space_memory) {
+		error_setg(errp, "tessera does not work behind an IOMMU");
+		return;
+	}
+	if (!tessera_init_bars(s, errp) || !tessera_init_capabilities(s, errp))
+		return;
+
+	qemu_mutex_init(&s->lock);
+	qemu_cond_init(&s->work);
+	qemu_cond_init(&s->change);
+	QTAILQ_INIT(&s->listed);
+	for (i = 0; i < s->num_queues; i++) {
+		s->queues[i].device = s;
+		s->queues[i].index = i;
+	}
+	s->ram_size = current_machine->maxram_size;
+	s->bottom_half = qemu_bh_new_guarded(tessera_bottom_half, s,
+					     &DEVICE(s)->mem_reentrancy_guard);
+	tessera_views_init(s);
+	s->listener = (MemoryListener) {
+		.name = "tessera",
+		.region_del = tessera_region_del,
+		.commit = tessera_layout_commit,
+	};
+	memory_listener_register(&s->listener, pci_get_address_space(pdev));
+	tessera_workers_start(s);
+}
+
+static void tessera_exit(PCIDevice *pdev)
+{
+	TesseraState *s = TESSERA(pdev);
+
+	tessera_reset_hold(OBJECT(s), RESET_TYPE_COLD);
+	tessera_workers_stop(s);
+	memory_listener_unregister(&s->listener);
+	tessera_views_cleanup(s);
+	qemu_bh_delete(s->bottom_half);
+	qemu_cond_destroy(&s->change);
+	qemu_cond_destroy(&s->work);
+	qemu_mutex_destroy(&s->lock);
+	msix_uninit_exclusive_bar(pdev);
+	if (pdev->exp.exp_cap)
+		pcie_cap_exit(pdev);
+}
+
+static const Property tessera_properties[] = {
+	DEFINE_PROP_UINT32("queues", TesseraState, num_queues, 4),
+	DEFINE_PROP_SIZE("sram-size", TesseraState, sram_size, 1 * MiB),
+	DEFINE_PROP_UINT32("threads", TesseraState, num_threads, 2),
+	DEFINE_PROP_BOOL("x-test", TesseraState, has_test_registers, false),
+};
+
+/* Rings, jobs and views would have to be quiesced and carried over. */
+static const VMStateDescription tessera_vmstate = {
+	.name = TYPE_TESSERA,
+	.unmigratable = 1,
+};
+
+/* Whether there is an express capability is decided before the bus is known. */
+static void tessera_instance_init(Object *obj)
+{
+	PCI_DEVICE(obj)->cap_present |= QEMU_PCI_CAP_EXPRESS;
+}
+
+static void tessera_class_init(ObjectClass *klass, void *data)
+{
+	DeviceClass *dc = DEVICE_CLASS(klass);
+	PCIDeviceClass *pc = PCI_DEVICE_CLASS(klass);
+	ResettableClass *rc = RESETTABLE_CLASS(klass);
+
+	pc->realize = tessera_realize;
+	pc->exit = tessera_exit;
+	pc->config_write = tessera_config_write;
+	pc->vendor_id = TESSERA_PCI_VENDOR_ID;
+	pc->device_id = TESSERA_PCI_DEVICE_ID;
+	pc->class_id = TESSERA_PCI_CLASS;
+	pc->revision = 1;
+	rc->phases.hold = tessera_reset_hold;
+	dc->desc = "Tessera tensor layout accelerator";
+	dc->vmsd = &tessera_vmstate;
+	device_class_set_props(dc, tessera_properties);
+	set_bit(DEVICE_CATEGORY_MISC, dc->categories);
+}
+
+static const TypeInfo tessera_info = {
+	.name = TYPE_TESSERA,
+	.parent = TYPE_PCI_DEVICE,
+	.instance_size = sizeof(TesseraState),
+	.instance_init = tessera_instance_init,
+	.class_init = tessera_class_init,
+	.interfaces = (InterfaceInfo[]) {
+		{ INTERFACE_PCIE_DEVICE },
+		{ INTERFACE_CONVENTIONAL_PCI_DEVICE },
+		{ }
+	},
+};
+
+static void tessera_register_types(void)
+{
+	type_register_static(&tessera_info);
+}
+
+type_init(tessera_register_types);

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device as a whole: finding out what it is, bringing it up, resetting it, stopping it for
+ * good, and telling it of buffers.
+ */
+#include <linux/iopoll.h>
+#include <linux/mm.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_managed.h>
+#include <drm/drm_print.h>
+
+#include "tessera_compat.h"
+#include "tessera_device.h"
+#include "tessera_drv.h"
+#include "tessera_queue.h"
+#include "tessera_trace.h"
+
+/*
+ * Every page of a buffer is pinned and listed in one array of pointers, of which a kernel
+ * allocates at most 2 GiB: 1 TiB of pages of 4 KiB. Half of that leaves no doubt.
+ */
+#define MAX_BO_SIZE	BIT_ULL(39)
+
+/* Reset */
+
+static int reset_hardware(struct tessera_device *tdev)
+{
+	u32 control;
+	int ret;
+
+	writel(TESSERA_CONTROL_RESET, tdev->regs + TESSERA_REG_CONTROL);
+	ret = readl_poll_timeout(tdev->regs + TESSERA_REG_CONTROL, control, !control,
+				 TESSERA_STOP_POLL_US, TESSERA_STOP_TIMEOUT_US);
+	if (ret)
+		drm_err(&tdev->drm, "no end of a reset: control 0x%x, expected 0\n", control);
+	return ret;
+}
+
+/* What the device has forgotten in a reset, but for the queues */
+static void configure_hardware(struct tessera_device *tdev)
+{
+	lo_hi_writeq(tdev->directory_dma, tdev->regs + TESSERA_REG_BUFFERS);
+	writel(tdev->num_buffers, tdev->regs + TESSERA_REG_NUM_BUFFERS);
+}
+
+/* The last resort: whatever the device still does, it no longer reaches memory. */
+static void lose_device(struct tessera_device *tdev)
+{
+	u32 q;
+
+	drm_err(&tdev->drm, "the device is lost\n");
+	pci_clear_master(to_pci_dev(tdev->drm.dev));
+	WRITE_ONCE(tdev->is_lost, true);
+	for (q = 0; q < tdev->num_queues; q++)
+		tessera_queue_fail_all(&tdev->queues[q], -ENODEV);
+}
+
+/* Keeps what is handed over from now on from the device. */
+static void hold_queues(struct tessera_device *tdev)
+{
+	u32 q;
+
+	for (q = 0; q < tdev->num_queues; q++) {
+		struct tessera_queue *queue = &tdev->queues[q];
+
+		scoped_guard(spinlock_irqsave, &queue->lock)
+			queue->is_stopped = true;
+	}
+}
+
+static int start_queues(struct tessera_device *tdev)
+{
+	u32 q;
+	int ret;
+
+	for (q = 0; q < tdev->num_queues; q++) {
+		ret = tessera_queue_start(&tdev->queues[q]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * tessera_device_recover() - reset the device, and run again what had not begun
+ * @tdev: the device
+ * @guilty_queue: the queue at fault, or NULL
+ * @guilty: &tessera_submission.last_sequence of the submission at fault
+ * @cause: why its job was stopped
+ * @error: of its fence
+ *
+ * Called on &tessera_device.recovery_wq, or while that is idle and disabled.
+ */
+void tessera_device_recover(struct tessera_device *tdev, struct tessera_queue *guilty_queue,
+			    u64 guilty, enum drm_tessera_cause cause, int error)
+{
+	u32 q;
+
+	if (tdev->is_lost)
+		return;
+	trace_tessera_reset("device", guilty, error);
+	hold_queues(tdev);
+	if (reset_hardware(tdev)) {
+		lose_device(tdev);
+		return;
+	}
+	configure_hardware(tdev);
+	for (q = 0; q < tdev->num_queues; q++) {
+		struct tessera_queue *queue = &tdev->queues[q];
+
+		tessera_queue_fail_oldest(queue, queue == guilty_queue ? guilty : 0, cause, error);
+	}
+	if (start_queues(tdev))
+		lose_device(tdev);
+}
+
+static void reset_work(struct work_struct *work)
+{
+	struct tessera_device *tdev = container_of(work, struct tessera_device, reset_work);
+	int cookie;
+
+	if (!drm_dev_enter(&tdev->drm, &cookie))
+		return;
+	tessera_device_recover(tdev, NULL, 0, DRM_TESSERA_CAUSE_CANCELED, -ECANCELED);
+	drm_dev_exit(cookie);
+}
+
+static void disable_recovery(struct tessera_device *tdev)
+{
+	u32 q;
+
+	for (q = 0; q < tdev->num_queues; q++)
+		disable_delayed_work_sync(&tdev->queues[q].watch);
+	disable_work_sync(&tdev->reset_work);
+}
+
+/**
+ * tessera_device_pause() - stop the device for a reset or a sleep that others are about to begin
+ * @tdev: the device
+ */
+void tessera_device_pause(struct tessera_device *tdev)
+{
+	u32 q;
+	int cookie;
+
+	disable_recovery(tdev);
+	if (!drm_dev_enter(&tdev->drm, &cookie))
+		return;
+	for (q = 0; q < tdev->num_queues; q++)
+		tessera_queue_stop(&tdev->queues[q]);
+	drm_dev_exit(cookie);
+}
+
+/**
+ * tessera_device_resume() - bring the device up again after tessera_device_pause()
+ * @tdev: the device
+ *
+ * What had begun before the pause is canceled, the rest runs now.
+ */
+void tessera_device_resume(struct tessera_device *tdev)
+{
+	u32 q;
+	int cookie;
+
+	if (drm_dev_enter(&tdev->drm, &cookie)) {
+		tessera_device_recover(tdev, NULL, 0, DRM_TESSERA_CAUSE_CANCELED, -ECANCELED);
+		drm_dev_exit(cookie);
+	}
+	enable_work(&tdev->reset_work);
+	for (q = 0; q < tdev->num_queues; q++) {
+		enable_delayed_work(&tdev->queues[q].watch);
+		tessera_queue_look(&tdev->queues[q]);
+	}
+}
+
+/* The directory of buffers */
+
+/**
+ * tessera_device_set_buffer() - let the device use a buffer
+ * @tdev: the device
+ * @id: its entry, which was clear
+ * @buffer: what the entry becomes
+ */
+void tessera_device_set_buffer(struct tessera_device *tdev, u32 id,
+			       const struct tessera_hw_buffer *buffer)
+{
+	struct tessera_hw_buffer *entry = &tdev->directory[id];
+
+	entry->table = buffer->table;
+	entry->size = buffer->size;
+	entry->page_shift = buffer->page_shift;
+	/* The device must not see the entry valid before it sees what is in it */
+	dma_wmb();
+	WRITE_ONCE(entry->flags, buffer->flags);
+}
+
+/**
+ * tessera_device_clear_buffer() - take a buffer from the device
+ * @tdev: the device
+ * @id: its entry; no submission uses it any more
+ *
+ * On return the device no longer touches the buffer's memory, nor its table.
+ */
+void tessera_device_clear_buffer(struct tessera_device *tdev, u32 id)
+{
+	u32 in_use;
+	int cookie;
+
+	if (!drm_dev_enter(&tdev->drm, &cookie)) {
+		/* The directory is gone, or soon will be, but for a moment the device may be not */
+		wait_for_completion(&tdev->stopped);
+		return;
+	}
+	WRITE_ONCE(tdev->directory[id].flags, 0);
+	if (READ_ONCE(tdev->is_lost))
+		goto out_exit;
+	writel(id, tdev->regs + TESSERA_REG_INVALIDATE);
+	if (readl_poll_timeout(tdev->regs + TESSERA_REG_INVALIDATE, in_use, !in_use,
+			       TESSERA_STOP_POLL_US, TESSERA_STOP_TIMEOUT_US)) {
+		drm_err(&tdev->drm, "buffer %u: still used after invalidation, resetting\n", id);
+		queue_work(tdev->recovery_wq, &tdev->reset_work);
+		flush_work(&tdev->reset_work);
+	}
+out_exit:
+	drm_dev_exit(cookie);
+}
+
+/* Interrupts */
+
+static irqreturn_t error_interrupt(int irq, void *data)
+{
+	struct tessera_device *tdev = data;
+	u32 q;
+
+	for (q = 0; q < tdev->num_queues; q++)
+		tessera_queue_look(&tdev->queues[q]);
+	return IRQ_HANDLED;
+}
+
+static int request_interrupt(struct tessera_device *tdev, u32 vector, irq_handler_t handler,
+			     const char *name, void *data)
+{
+	struct pci_dev *pdev = to_pci_dev(tdev->drm.dev);
+	int irq = pci_irq_vector(pdev, vector);
+
+	if (irq < 0)
+		return irq;
+	return devm_request_irq(&pdev->dev, irq, handler, 0, name, data);
+}
+
+static int init_interrupts(struct tessera_device *tdev)
+{
+	struct pci_dev *pdev = to_pci_dev(tdev->drm.dev);
+	u32 num_vectors = tdev->num_queues + 1;
+	u32 q;
+	int ret;
+
+	ret = pci_alloc_irq_vectors(pdev, num_vectors, num_vectors, PCI_IRQ_MSIX);
+	if (ret < 0)
+		return dev_err_probe(&pdev->dev, ret, "no %u MSI-X vectors\n", num_vectors);
+
+	for (q = 0; q < tdev->num_queues; q++) {
+		struct tessera_queue *queue = &tdev->queues[q];
+
+		ret = request_interrupt(tdev, TESSERA_VECTOR_QUEUE(q), tessera_queue_interrupt,
+					queue->name, queue);
+		if (ret)
+			return dev_err_probe(&pdev->dev, ret, "%s: no interrupt\n", queue->name);
+	}
+	ret = request_interrupt(tdev, TESSERA_VECTOR_ERROR(tdev->num_queues), error_interrupt,
+				TESSERA_NAME "-error", tdev);
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "no interrupt for errors\n");
+	return 0;
+}
+
+/* Bringing up */
+
+static int identify(struct tessera_device *tdev)
+{
+	struct device *dev = tdev->drm.dev;
+	u32 id = readl(tdev->regs + TESSERA_REG_ID);
+
+	if (id != TESSERA_ID)
+		return dev_err_probe(dev, -ENODEV, "id 0x%x, expected 0x%x\n", id, TESSERA_ID);
+	tdev->hw_version = readl(tdev->regs + TESSERA_REG_VERSION);
+	if (tdev->hw_version >> 16 != TESSERA_VERSION >> 16)
+		return dev_err_probe(dev, -ENODEV, "version %u.%u, expected %u.x\n",
+				     tdev->hw_version >> 16, tdev->hw_version & 0xffff,
+				     TESSERA_VERSION >> 16);
+	tdev->num_queues = readl(tdev->regs + TESSERA_REG_NUM_QUEUES);
+	if (!tdev->num_queues || tdev->num_queues > TESSERA_MAX_QUEUES)
+		return dev_err_probe(dev, -ENODEV, "%u queues, expected 1 to %u\n",
+				     tdev->num_queues, TESSERA_MAX_QUEUES);
+	tdev->features = readl(tdev->regs + TESSERA_REG_FEATURES);
+	tdev->sram_size = lo_hi_readq(tdev->regs + TESSERA_REG_SRAM_SIZE);
+	tdev->max_bo_size = min_t(u64, (u64)totalram_pages() << PAGE_SHIFT, MAX_BO_SIZE);
+	return 0;
+}
+
+static int map_registers(struct tessera_device *tdev)
+{
+	struct pci_dev *pdev = to_pci_dev(tdev->drm.dev);
+	resource_size_t size = pci_resource_len(pdev, TESSERA_BAR_REGISTERS);
+	int ret;
+
+	ret = pcim_enable_device(pdev);
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "cannot be enabled\n");
+	if (size < TESSERA_QUEUE(1))
+		return dev_err_probe(&pdev->dev, -ENODEV, "%pa bytes of registers, expected %u\n",
+				     &size, TESSERA_QUEUE(1));
+	tdev->regs = pcim_iomap_region(pdev, TESSERA_BAR_REGISTERS, TESSERA_NAME);
+	if (IS_ERR(tdev->regs))
+		return dev_err_probe(&pdev->dev, PTR_ERR(tdev->regs), "no registers\n");
+	ret = identify(tdev);
+	if (ret)
+		return ret;
+	if (size < TESSERA_QUEUE(tdev->num_queues))
+		return dev_err_probe(&pdev->dev, -ENODEV, "%pa bytes of registers for %u queues\n",
+				     &size, tdev->num_queues);
+	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "no DMA\n");
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	return 0;
+}
+
+/* In one piece, of which a kernel that has run for long may not have a large one */
+static int init_directory(struct tessera_device *tdev)
+{
+	u32 wanted = clamp(tessera_max_buffers, 1U, TESSERA_MAX_BUFFERS);
+	u32 count;
+
+	for (count = wanted; count && !tdev->directory; count /= 2) {
+		tdev->directory = dmam_alloc_coherent(tdev->drm.dev,
+						      array_size(count, sizeof(*tdev->directory)),
+						      &tdev->directory_dma,
+						      GFP_KERNEL | __GFP_NOWARN);
+		tdev->num_buffers = count;
+	}
+	if (!tdev->directory)
+		return dev_err_probe(tdev->drm.dev, -ENOMEM, "no directory of buffers\n");
+	if (tdev->num_buffers < wanted)
+		drm_warn(&tdev->drm, "memory for %u buffers, not for %u\n", tdev->num_buffers,
+			 wanted);
+	return 0;
+}
+
+static void destroy_buffer_ids(struct drm_device *drm, void *data)
+{
+	ida_destroy(&to_tessera_device(drm)->buffer_ids);
+}
+
+static void destroy_recovery_wq(struct drm_device *drm, void *data)
+{
+	destroy_workqueue(to_tessera_device(drm)->recovery_wq);
+}
+
+static int init_software(struct tessera_device *tdev)
+{
+	int ret;
+
+	ida_init(&tdev->buffer_ids);
+	init_completion(&tdev->stopped);
+	INIT_LIST_HEAD(&tdev->mapped_buffers);
+	INIT_LIST_HEAD(&tdev->mapped_submissions);
+	INIT_WORK(&tdev->reset_work, reset_work);
+	ret = drmm_add_action_or_reset(&tdev->drm, destroy_buffer_ids, NULL);
+	if (ret)
+		return ret;
+	ret = drmm_mutex_init(&tdev->drm, &tdev->mapped_lock);
+	if (ret)
+		return ret;
+	tdev->recovery_wq = alloc_ordered_workqueue(TESSERA_NAME "-recovery", WQ_MEM_RECLAIM);
+	if (!tdev->recovery_wq)
+		return -ENOMEM;
+	ret = drmm_add_action_or_reset(&tdev->drm, destroy_recovery_wq, NULL);
+	if (ret)
+		return ret;
+	/* Huge pages make tables small and the device fast, and are no condition for anything */
+	ret = tessera_huge_mount_create(&tdev->drm, &tdev->huge_mount);
+	if (ret)
+		drm_dbg(&tdev->drm, "no mount with huge pages: %d\n", ret);
+	return 0;
+}
+
+static void stop_hardware(void *data)
+{
+	struct tessera_device *tdev = data;
+
+	disable_recovery(tdev);
+	reset_hardware(tdev);
+	pci_clear_master(to_pci_dev(tdev->drm.dev));
+}
+
+/**
+ * tessera_device_init() - bring up a device that was just found
+ * @tdev: the device, of which &tessera_device.drm alone is initialized
+ *
+ * All that it takes is given back when the driver lets go of the PCI device.
+ *
+ * Return: 0 or an error, which is in the log with its reason.
+ */
+int tessera_device_init(struct tessera_device *tdev)
+{
+	u32 q;
+	int ret;
+
+	ret = map_registers(tdev);
+	if (ret)
+		return ret;
+	ret = init_software(tdev);
+	if (ret)
+		return ret;
+	ret = init_directory(tdev);
+	if (ret)
+		return ret;
+	tdev->queues = drmm_kcalloc(&tdev->drm, tdev->num_queues, sizeof(*tdev->queues),
+				    GFP_KERNEL);
+	if (!tdev->queues)
+		return -ENOMEM;
+	for (q = 0; q < tdev->num_queues; q++) {
+		ret = tessera_queue_init(tdev, q);
+		if (ret)
+			return ret;
+	}
+	/* Before it may reach memory: whatever used the device last may have left it at work */
+	ret = reset_hardware(tdev);
+	if (ret)
+		return ret;
+	ret = init_interrupts(tdev);
+	if (ret)
+		return ret;
+	pci_set_master(to_pci_dev(tdev->drm.dev));
+	ret = devm_add_action_or_reset(tdev->drm.dev, stop_hardware, tdev);
+	if (ret)
+		return ret;
+	configure_hardware(tdev);
+	return start_queues(tdev);
+}
+
+/**
+ * tessera_device_unplug() - the device goes away: stop it, and end all that waits for it
+ * @tdev: the device, after drm_dev_unplug()
+ */
+void tessera_device_unplug(struct tessera_device *tdev)
+{
+	u32 q;
+
+	stop_hardware(tdev);
+	for (q = 0; q < tdev->num_queues; q++)
+		tessera_queue_fail_all(&tdev->queues[q], -ENODEV);
+	complete_all(&tdev->stopped);
+}

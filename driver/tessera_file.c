@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Open files, and the results that they keep of their submissions.
+ */
+#include <linux/cleanup.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+#include <drm/drm_print.h>
+
+#include "tessera_compat.h"
+#include "tessera_device.h"
+#include "tessera_drv.h"
+#include "tessera_file.h"
+#include "tessera_queue.h"
+
+/* Results */
+
+/**
+ * tessera_result_create() - a result that is pending
+ * @num_jobs: jobs of the submission
+ *
+ * Return: the result, with one reference, or NULL.
+ */
+struct tessera_result *tessera_result_create(u32 num_jobs)
+{
+	struct tessera_result *result;
+
+	result = kvzalloc(struct_size(result, jobs, num_jobs), GFP_KERNEL_ACCOUNT);
+	if (!result)
+		return NULL;
+	kref_init(&result->refcount);
+	result->num_jobs = num_jobs;
+	return result;
+}
+
+static void result_release(struct kref *kref)
+{
+	kvfree(container_of(kref, struct tessera_result, refcount));
+}
+
+/**
+ * tessera_result_put() - let go of a result
+ * @result: the result, or NULL
+ */
+void tessera_result_put(struct tessera_result *result)
+{
+	if (result)
+		kref_put(&result->refcount, result_release);
+}
+
+/**
+ * tessera_file_add_result() - number a submission and keep its result
+ * @file: the file; &tessera_file.lock is held
+ * @result: the result, of which a reference is taken
+ *
+ * Return: the number.
+ */
+u64 tessera_file_add_result(struct tessera_file *file, struct tessera_result *result)
+{
+	struct tessera_result **slot;
+
+	lockdep_assert_held(&file->lock);
+	result->id = ++file->last_id;
+	slot = &file->results[result->id % DRM_TESSERA_MAX_RESULTS];
+	tessera_result_put(*slot);
+	kref_get(&result->refcount);
+	*slot = result;
+	return result->id;
+}
+
+/**
+ * tessera_file_find_result() - the result of a submission
+ * @file: the file
+ * @id: the submission
+ *
+ * Return: the result, for tessera_result_put(), or NULL when it is unknown or no longer kept.
+ */
+struct tessera_result *tessera_file_find_result(struct tessera_file *file, u64 id)
+{
+	struct tessera_result *result;
+
+	guard(mutex)(&file->lock);
+	result = file->results[id % DRM_TESSERA_MAX_RESULTS];
+	if (!result || result->id != id)
+		return NULL;
+	kref_get(&result->refcount);
+	return result;
+}
+
+/* Files */
+
+static void file_free_work(struct work_struct *work)
+{
+	struct tessera_file *file = container_of(work, struct tessera_file, free_work);
+	struct tessera_device *tdev = file->tdev;
+
+	mutex_destroy(&file->lock);
+	kvfree(file->entities);
+	kfree(file);
+	drm_dev_put(&tdev->drm);
+	/* The module waits for this workqueue before it goes: we return to code that is there */
+	module_put(THIS_MODULE);
+}
+
+/* In whatever context the last fence is put; the rest has to sleep */
+static void file_release(struct kref *kref)
+{
+	struct tessera_file *file = container_of(kref, struct tessera_file, refcount);
+
+	queue_work(tessera_free_wq, &file->free_work);
+}
+
+/**
+ * tessera_file_get() - take a reference
+ * @file: the file
+ */
+void tessera_file_get(struct tessera_file *file)
+{
+	kref_get(&file->refcount);
+}
+
+/**
+ * tessera_file_put() - drop a reference; in any context
+ * @file: the file
+ */
+void tessera_file_put(struct tessera_file *file)
+{
+	kref_put(&file->refcount, file_release);
+}
+
+static int init_entities(struct tessera_file *file)
+{
+	u32 q;
+	int ret;
+
+	for (q = 0; q < file->tdev->num_queues; q++) {
+		struct drm_gpu_scheduler *sched = &file->tdev->queues[q].sched;
+
+		ret = drm_sched_entity_init(&file->entities[q], DRM_SCHED_PRIORITY_NORMAL, &sched,
+					    1, NULL);
+		if (ret)
+			return ret;
+		file->num_entities++;
+	}
+	return 0;
+}
+
+static void fini_entities(struct tessera_file *file)
+{
+	while (file->num_entities)
+		drm_sched_entity_fini(&file->entities[--file->num_entities]);
+}
+
+/**
+ * tessera_file_open() - &drm_driver.open
+ * @drm: the device
+ * @drm_file: the file
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int tessera_file_open(struct drm_device *drm, struct drm_file *drm_file)
+{
+	struct tessera_device *tdev = to_tessera_device(drm);
+	struct tessera_file *file;
+	int ret;
+
+	file = kzalloc_obj(*file, GFP_KERNEL);
+	if (!file)
+		return -ENOMEM;
+	kref_init(&file->refcount);
+	mutex_init(&file->lock);
+	INIT_WORK(&file->free_work, file_free_work);
+	file->tdev = tdev;
+	/* Both are held by the open file now, but not as long as we are */
+	__module_get(THIS_MODULE);
+	drm_dev_get(drm);
+	file->entities = kvcalloc(tdev->num_queues, sizeof(*file->entities), GFP_KERNEL);
+	if (!file->entities) {
+		ret = -ENOMEM;
+		goto err_put_file;
+	}
+	ret = init_entities(file);
+	if (ret)
+		goto err_fini_entities;
+	drm_file->driver_priv = file;
+	return 0;
+
+err_fini_entities:
+	fini_entities(file);
+err_put_file:
+	tessera_file_put(file);
+	return ret;
+}
+
+/**
+ * tessera_file_close() - &drm_driver.postclose
+ * @drm: the device
+ * @drm_file: the file
+ *
+ * Submissions that the device does not have yet are dropped, those that it has run to their end.
+ */
+void tessera_file_close(struct drm_device *drm, struct drm_file *drm_file)
+{
+	struct tessera_device *tdev = to_tessera_device(drm);
+	struct tessera_file *file = drm_file->driver_priv;
+	u32 i;
+
+	fini_entities(file);
+	for (i = 0; i < DRM_TESSERA_MAX_RESULTS; i++)
+		tessera_result_put(file->results[i]);
+	memset(file->results, 0, sizeof(file->results));
+	/* What has completed is freed by the schedulers: the module can go once we are back */
+	for (i = 0; i < tdev->num_queues; i++)
+		flush_workqueue(tdev->queues[i].sched.submit_wq);
+	tessera_file_put(file);
+	flush_workqueue(tessera_free_wq);
+}
+
+/**
+ * tessera_file_show_fdinfo() - &drm_driver.show_fdinfo
+ * @printer: where it goes
+ * @drm_file: the file
+ */
+void tessera_file_show_fdinfo(struct drm_printer *printer, struct drm_file *drm_file)
+{
+	struct tessera_file *file = drm_file->driver_priv;
+
+	drm_printf(printer, "drm-engine-pe:\t%llu ns\n", atomic64_read(&file->device_ns));
+	drm_printf(printer, "drm-engine-capacity-pe:\t%u\n", file->tdev->num_queues);
+	drm_show_memory_stats(printer, drm_file);
+}

@@ -1,0 +1,1146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules for layout jobs, in the order in which a job is judged: its form (EINVAL), sums that
+ * overflow (EOVERFLOW), stores to read-only buffers (EACCES), addresses outside of buffers
+ * (ERANGE), and last, where it can be found out in bounded time, stores that meet sources or
+ * other stores.
+ */
+#include "tessera_layout.h"
+
+/* Sums that the search for overlaps deals with stay below this, so that their differences fit */
+#define SOLVER_LIMIT	((s64)1 << 61)
+
+static __printf(3, 4) int refuse(struct tessera_layout_error *error, int code, const char *format,
+				 ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	return code;
+}
+
+static u64 magnitude(s64 value)
+{
+	return value < 0 ? -(u64)value : (u64)value;
+}
+
+/**
+ * tessera_dtype_size() - bytes of an element
+ * @dtype: any number
+ *
+ * Return: the size, or 0 if there is no such type.
+ */
+u32 tessera_dtype_size(u32 dtype)
+{
+	/* By class, which log2 of the size in bytes there are */
+	static const u8 shifts[] = {
+		[DRM_TESSERA_DTYPE_CLASS_UNSIGNED >> 4] = BIT(0) | BIT(1) | BIT(2) | BIT(3),
+		[DRM_TESSERA_DTYPE_CLASS_SIGNED >> 4] = BIT(0) | BIT(1) | BIT(2) | BIT(3),
+		[DRM_TESSERA_DTYPE_CLASS_FLOAT >> 4] = BIT(1) | BIT(2) | BIT(3),
+		[DRM_TESSERA_DTYPE_CLASS_BFLOAT >> 4] = BIT(1),
+		[DRM_TESSERA_DTYPE_CLASS_RAW >> 4] = BIT(0) | BIT(1) | BIT(2) | BIT(3) | BIT(4),
+	};
+	u32 shift = dtype & DRM_TESSERA_DTYPE_SHIFT_MASK;
+
+	if (dtype >> 4 >= ARRAY_SIZE(shifts) || !(shifts[dtype >> 4] & BIT(shift)))
+		return 0;
+	return 1U << shift;
+}
+
+static u32 dtype_class(u32 dtype)
+{
+	return dtype & DRM_TESSERA_DTYPE_CLASS_MASK;
+}
+
+static bool dtype_is_raw(u32 dtype)
+{
+	return dtype_class(dtype) == DRM_TESSERA_DTYPE_CLASS_RAW;
+}
+
+/**
+ * tessera_dtype_is_integer() - whether elements are integers
+ * @dtype: any number
+ *
+ * Return: true for the signed and unsigned types.
+ */
+bool tessera_dtype_is_integer(u32 dtype)
+{
+	return tessera_dtype_size(dtype) &&
+	       (dtype_class(dtype) == DRM_TESSERA_DTYPE_CLASS_UNSIGNED ||
+		dtype_class(dtype) == DRM_TESSERA_DTYPE_CLASS_SIGNED);
+}
+
+static bool job_is_empty(const struct tessera_layout_job *job)
+{
+	u32 d;
+
+	for (d = 0; d < job->rank; d++) {
+		if (!job->extents[d])
+			return true;
+	}
+	return false;
+}
+
+static bool is_indirect(const struct drm_tessera_operand *operand)
+{
+	return operand->flags & DRM_TESSERA_OPERAND_INDIRECT;
+}
+
+/* Form: what can be said of each field without the others' values */
+
+static bool affine_ends_at_rank(const struct tessera_layout_job *job,
+				const struct drm_tessera_affine *affine)
+{
+	u32 d;
+
+	for (d = job->rank; d < DRM_TESSERA_MAX_RANK; d++) {
+		if (affine->strides[d])
+			return false;
+	}
+	return true;
+}
+
+static int check_shape(const struct tessera_layout_job *job, struct tessera_layout_error *error)
+{
+	u32 d;
+
+	if (job->flags)
+		return refuse(error, -EINVAL, "flags 0x%x, expected 0", job->flags);
+	if (job->rank > DRM_TESSERA_MAX_RANK)
+		return refuse(error, -EINVAL, "rank %u, expected at most %u", job->rank,
+			      DRM_TESSERA_MAX_RANK);
+	for (d = job->rank; d < DRM_TESSERA_MAX_RANK; d++) {
+		if (job->extents[d])
+			return refuse(error, -EINVAL, "extent %u beyond the rank %u is not 0", d,
+				      job->rank);
+	}
+	return 0;
+}
+
+static int check_windows(const struct tessera_layout_job *job, struct tessera_layout_error *error)
+{
+	u32 w;
+
+	for (w = 0; w < job->num_windows; w++) {
+		const struct drm_tessera_window *window = &job->windows[w];
+
+		if (window->limit > S64_MAX)
+			return refuse(error, -EINVAL, "window %u: limit 0x%llx is over 2^63 - 1", w,
+				      window->limit);
+		if (!affine_ends_at_rank(job, &window->value))
+			return refuse(error, -EINVAL, "window %u: stride beyond the rank is not 0",
+				      w);
+	}
+	return 0;
+}
+
+static bool affine_is_zero(const struct drm_tessera_affine *affine)
+{
+	static const struct drm_tessera_affine zero;
+
+	return !memcmp(affine, &zero, sizeof(zero));
+}
+
+static int check_index(const struct tessera_layout_job *job, u32 k,
+		       struct tessera_layout_error *error)
+{
+	const struct drm_tessera_operand *operand = &job->operands[k];
+
+	if (!is_indirect(operand)) {
+		if (operand->index_handle || operand->index_dtype || operand->index_stride ||
+		    operand->index_limit || !affine_is_zero(&operand->index_address))
+			return refuse(error, -EINVAL, "operand %u: index_x set without INDIRECT",
+				      k);
+		return 0;
+	}
+	if (!tessera_dtype_is_integer(operand->index_dtype))
+		return refuse(error, -EINVAL, "operand %u: index_dtype 0x%x is no integer type", k,
+			      operand->index_dtype);
+	if (!affine_ends_at_rank(job, &operand->index_address))
+		return refuse(error, -EINVAL, "operand %u: index stride beyond the rank is not 0",
+			      k);
+	return 0;
+}
+
+/* Whether only the lowest bytes are set */
+static bool value_fits(const u64 value[2], u32 bytes)
+{
+	if (bytes >= 16)
+		return true;
+	if (bytes == 8)
+		return !value[1];
+	return !value[1] && !(value[0] >> (8 * bytes));
+}
+
+static int check_operand(const struct tessera_layout_job *job, u32 k,
+			 struct tessera_layout_error *error)
+{
+	const struct drm_tessera_operand *operand = &job->operands[k];
+	u32 size = tessera_dtype_size(operand->dtype);
+
+	if (operand->flags & ~DRM_TESSERA_OPERAND_INDIRECT)
+		return refuse(error, -EINVAL, "operand %u: unknown flags 0x%x", k, operand->flags);
+	if (!size)
+		return refuse(error, -EINVAL, "operand %u: dtype 0x%x is no type", k,
+			      operand->dtype);
+	if ((u64)operand->window_mask >> job->num_windows)
+		return refuse(error, -EINVAL, "operand %u: window_mask 0x%x, of %u windows", k,
+			      operand->window_mask, job->num_windows);
+	if (!affine_ends_at_rank(job, &operand->address))
+		return refuse(error, -EINVAL, "operand %u: stride beyond the rank is not 0", k);
+	if (!value_fits(operand->fill, k ? size : 0))
+		return refuse(error, -EINVAL, "operand %u: fill has more than %u bytes", k,
+			      k ? size : 0);
+	return check_index(job, k, error);
+}
+
+/* Programs */
+
+#define INTEGER_FLAGS	DRM_TESSERA_INSTRUCTION_SATURATE
+
+/* What each opcode takes; the flags are those that some dtype allows */
+static const struct opcode_rule {
+	u8 num_sources;
+	u8 flags;
+} opcode_rules[] = {
+	[DRM_TESSERA_OP_CONST]	 = { 0, 0 },
+	[DRM_TESSERA_OP_CAST]	 = { 1, INTEGER_FLAGS | DRM_TESSERA_INSTRUCTION_TRUNCATE },
+	[DRM_TESSERA_OP_ADD]	 = { 2, INTEGER_FLAGS },
+	[DRM_TESSERA_OP_SUB]	 = { 2, INTEGER_FLAGS },
+	[DRM_TESSERA_OP_MUL]	 = { 2, INTEGER_FLAGS },
+	[DRM_TESSERA_OP_FMA]	 = { 3, INTEGER_FLAGS },
+	[DRM_TESSERA_OP_MIN]	 = { 2, 0 },
+	[DRM_TESSERA_OP_MAX]	 = { 2, 0 },
+	[DRM_TESSERA_OP_NEG]	 = { 1, INTEGER_FLAGS },
+	[DRM_TESSERA_OP_ABS]	 = { 1, INTEGER_FLAGS },
+	[DRM_TESSERA_OP_SELECT]	 = { 3, 0 },
+	[DRM_TESSERA_OP_COMPARE] = { 2, 0 },
+};
+
+static bool predicate_fits(const struct drm_tessera_instruction *instruction)
+{
+	if (instruction->opcode != DRM_TESSERA_OP_COMPARE)
+		return !instruction->predicate;
+	return instruction->predicate && instruction->predicate <= DRM_TESSERA_PREDICATE_GE;
+}
+
+static int check_instruction_form(u32 n, const struct drm_tessera_instruction *instruction,
+				  struct tessera_layout_error *error)
+{
+	const u64 immediate[2] = { instruction->immediate, 0 };
+	u32 size = tessera_dtype_size(instruction->dtype);
+
+	if (!instruction->opcode || instruction->opcode >= ARRAY_SIZE(opcode_rules))
+		return refuse(error, -EINVAL, "instruction %u: opcode %u does not exist", n,
+			      instruction->opcode);
+	if (!size || dtype_is_raw(instruction->dtype))
+		return refuse(error, -EINVAL, "instruction %u: dtype 0x%x, expected a number's", n,
+			      instruction->dtype);
+	if (instruction->flags & ~opcode_rules[instruction->opcode].flags)
+		return refuse(error, -EINVAL, "instruction %u: flags 0x%x not for opcode %u", n,
+			      instruction->flags, instruction->opcode);
+	if (instruction->flags && !tessera_dtype_is_integer(instruction->dtype))
+		return refuse(error, -EINVAL, "instruction %u: flags 0x%x, but dtype is a float", n,
+			      instruction->flags);
+	if (!predicate_fits(instruction))
+		return refuse(error, -EINVAL, "instruction %u: predicate %u not for opcode %u", n,
+			      instruction->predicate, instruction->opcode);
+	if (!value_fits(immediate, instruction->opcode == DRM_TESSERA_OP_CONST ? size : 0))
+		return refuse(error, -EINVAL, "instruction %u: immediate has too many bits", n);
+	if (instruction->dst >= DRM_TESSERA_NUM_REGISTERS)
+		return refuse(error, -EINVAL, "instruction %u: dst %u, expected less than %u", n,
+			      instruction->dst, DRM_TESSERA_NUM_REGISTERS);
+	return 0;
+}
+
+/* The type that an instruction asks of its source s, or 0 for any */
+static u32 wanted_dtype(const struct drm_tessera_instruction *instruction, u32 s)
+{
+	if (instruction->opcode == DRM_TESSERA_OP_CAST)
+		return 0;
+	if (instruction->opcode == DRM_TESSERA_OP_SELECT && s == 0)
+		return DRM_TESSERA_DTYPE_U8;
+	return instruction->dtype;
+}
+
+static int check_instruction_sources(u32 n, const struct drm_tessera_instruction *instruction,
+				     const u8 *types, struct tessera_layout_error *error)
+{
+	u32 s;
+
+	for (s = 0; s < ARRAY_SIZE(instruction->src); s++) {
+		u32 r = instruction->src[s];
+		u32 wanted = wanted_dtype(instruction, s);
+
+		if (s >= opcode_rules[instruction->opcode].num_sources) {
+			if (r)
+				return refuse(error, -EINVAL,
+					      "instruction %u: src[%u] is not used and not 0", n,
+					      s);
+			continue;
+		}
+		if (r >= DRM_TESSERA_NUM_REGISTERS || !types[r])
+			return refuse(error, -EINVAL,
+				      "instruction %u: src[%u] is register %u, which holds nothing",
+				      n, s, r);
+		if (wanted && types[r] != wanted)
+			return refuse(error, -EINVAL,
+				      "instruction %u: src[%u] has type 0x%x, expected 0x%x", n, s,
+				      types[r], wanted);
+	}
+	if ((instruction->flags & DRM_TESSERA_INSTRUCTION_TRUNCATE) &&
+	    tessera_dtype_is_integer(types[instruction->src[0]]))
+		return refuse(error, -EINVAL, "instruction %u: TRUNCATE of an integer", n);
+	return 0;
+}
+
+static int check_program(const struct tessera_layout_job *job, struct tessera_layout_error *error)
+{
+	u8 types[DRM_TESSERA_NUM_REGISTERS] = { };
+	u32 n, k;
+	int ret;
+
+	for (k = 0; k < job->num_operands; k++) {
+		if (dtype_is_raw(job->operands[k].dtype))
+			return refuse(error, -EINVAL, "operand %u: raw elements with a program", k);
+		if (k)
+			types[k - 1] = job->operands[k].dtype;
+	}
+	for (n = 0; n < job->num_instructions; n++) {
+		const struct drm_tessera_instruction *instruction = &job->program[n];
+
+		ret = check_instruction_form(n, instruction, error);
+		if (ret)
+			return ret;
+		ret = check_instruction_sources(n, instruction, types, error);
+		if (ret)
+			return ret;
+		types[instruction->dst] = instruction->opcode == DRM_TESSERA_OP_COMPARE ?
+					  DRM_TESSERA_DTYPE_U8 : instruction->dtype;
+	}
+	if (types[0] != job->operands[0].dtype)
+		return refuse(error, -EINVAL, "register 0 ends with type 0x%x, destination 0x%x",
+			      types[0], job->operands[0].dtype);
+	return 0;
+}
+
+static int check_move(const struct tessera_layout_job *job, struct tessera_layout_error *error)
+{
+	u32 to = job->operands[0].dtype;
+	u32 from = job->operands[1].dtype;
+
+	if (job->num_operands != 2)
+		return refuse(error, -EINVAL, "%u operands without a program, expected 2",
+			      job->num_operands);
+	if (tessera_dtype_size(to) != tessera_dtype_size(from))
+		return refuse(error, -EINVAL, "elements of type 0x%x and 0x%x differ in size", to,
+			      from);
+	return 0;
+}
+
+static int check_form(const struct tessera_layout_job *job, struct tessera_layout_error *error)
+{
+	u32 k;
+	int ret;
+
+	ret = check_shape(job, error);
+	if (ret)
+		return ret;
+	ret = check_windows(job, error);
+	if (ret)
+		return ret;
+	if (!job->num_operands)
+		return refuse(error, -EINVAL, "no operands, expected a destination");
+	for (k = 0; k < job->num_operands; k++) {
+		ret = check_operand(job, k, error);
+		if (ret)
+			return ret;
+	}
+	return job->num_instructions ? check_program(job, error) : check_move(job, error);
+}
+
+/* Sums: every one must fit 64 bits, or nothing that follows means anything */
+
+static bool affine_fits(const struct tessera_layout_job *job,
+			const struct drm_tessera_affine *affine)
+{
+	u64 sum = magnitude(affine->offset);
+	u64 term;
+	u32 d;
+
+	for (d = 0; d < job->rank; d++) {
+		if (check_mul_overflow(magnitude(affine->strides[d]), job->extents[d] - 1, &term) ||
+		    check_add_overflow(sum, term, &sum))
+			return false;
+	}
+	return sum <= S64_MAX;
+}
+
+static int check_sums(const struct tessera_layout_job *job, struct tessera_layout_error *error)
+{
+	u64 points = 1;
+	u32 d, k, w;
+
+	for (d = 0; d < job->rank; d++) {
+		if (check_mul_overflow(points, job->extents[d], &points) || points > S64_MAX)
+			return refuse(error, -EOVERFLOW, "2^63 points or more");
+	}
+	for (w = 0; w < job->num_windows; w++) {
+		if (!affine_fits(job, &job->windows[w].value))
+			return refuse(error, -EOVERFLOW, "window %u: value exceeds 64 bits", w);
+	}
+	for (k = 0; k < job->num_operands; k++) {
+		if (!affine_fits(job, &job->operands[k].address) ||
+		    !affine_fits(job, &job->operands[k].index_address))
+			return refuse(error, -EOVERFLOW, "operand %u: address exceeds 64 bits", k);
+	}
+	return 0;
+}
+
+/* Bounds: the proof that the UAPI header documents, step by step */
+
+struct box {
+	struct tessera_interval dims[DRM_TESSERA_MAX_RANK];
+};
+
+static s64 floor_divide(s64 numerator, s64 denominator)
+{
+	s64 quotient;
+
+	if (denominator == -1)
+		return numerator == S64_MIN ? S64_MAX : -numerator;
+	quotient = numerator / denominator;
+	if (numerator % denominator && (numerator ^ denominator) < 0)
+		quotient--;
+	return quotient;
+}
+
+static s64 ceiling_divide(s64 numerator, s64 denominator)
+{
+	s64 quotient;
+
+	if (denominator == -1)
+		return numerator == S64_MIN ? S64_MAX : -numerator;
+	quotient = numerator / denominator;
+	if (numerator % denominator && (numerator ^ denominator) >= 0)
+		quotient++;
+	return quotient;
+}
+
+static s64 lesser(s64 a, s64 b)
+{
+	return a < b ? a : b;
+}
+
+static s64 greater(s64 a, s64 b)
+{
+	return a > b ? a : b;
+}
+
+static struct tessera_interval reversed(struct tessera_interval interval)
+{
+	return (struct tessera_interval){ interval.highest, interval.lowest };
+}
+
+/* factor * interval; the caller knows that it fits */
+static struct tessera_interval scale(struct tessera_interval interval, s64 factor)
+{
+	if (factor < 0)
+		interval = reversed(interval);
+	return (struct tessera_interval){ interval.lowest * factor, interval.highest * factor };
+}
+
+/* Tightens x to where factor * x lies in the range. Returns whether anything is left. */
+static bool tighten(struct tessera_interval *x, s64 factor, struct tessera_interval range)
+{
+	if (factor < 0)
+		range = reversed(range);
+	x->lowest = greater(x->lowest, ceiling_divide(range.lowest, factor));
+	x->highest = lesser(x->highest, floor_divide(range.highest, factor));
+	return x->lowest <= x->highest;
+}
+
+static struct tessera_interval affine_interval(const struct tessera_layout_job *job,
+					       const struct drm_tessera_affine *affine,
+					       const struct box *box)
+{
+	struct tessera_interval sum = { affine->offset, affine->offset };
+	u32 d;
+
+	for (d = 0; d < job->rank; d++) {
+		struct tessera_interval term = scale(box->dims[d], affine->strides[d]);
+
+		sum.lowest += term.lowest;
+		sum.highest += term.highest;
+	}
+	return sum;
+}
+
+static bool tighten_by_window(const struct tessera_layout_job *job,
+			      const struct drm_tessera_window *window, struct box *box)
+{
+	bool is_constant = true;
+	u32 d;
+
+	for (d = 0; d < job->rank; d++) {
+		struct tessera_interval sum = affine_interval(job, &window->value, box);
+		struct tessera_interval term = scale(box->dims[d], window->value.strides[d]);
+		struct tessera_interval range;
+
+		if (!window->value.strides[d])
+			continue;
+		is_constant = false;
+		range.lowest = -(sum.highest - term.highest);
+		/* Where this does not fit, the limit is out of reach */
+		if (check_sub_overflow((s64)window->limit - 1, sum.lowest - term.lowest,
+				       &range.highest))
+			range.highest = S64_MAX;
+		if (!tighten(&box->dims[d], window->value.strides[d], range))
+			return false;
+	}
+	return !is_constant ||
+	       (window->value.offset >= 0 && (u64)window->value.offset < window->limit);
+}
+
+/* Step 1. Returns false when the box gets empty. */
+static bool tighten_box(const struct tessera_layout_job *job, u32 window_mask, struct box *box)
+{
+	u32 d, w, round;
+
+	for (d = 0; d < job->rank; d++)
+		box->dims[d] = (struct tessera_interval){ 0, (s64)(job->extents[d] - 1) };
+	for (round = 0; round < 2; round++) {
+		for (w = 0; w < job->num_windows; w++) {
+			if ((window_mask & BIT(w)) &&
+			    !tighten_by_window(job, &job->windows[w], box))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* What step 2 takes from window to window: the interval is that of address plus that of taken. */
+struct proof {
+	struct drm_tessera_affine address;
+	struct tessera_interval taken;
+	struct tessera_interval interval;
+};
+
+static bool scale_checked(struct tessera_interval interval, s64 factor,
+			  struct tessera_interval *scaled)
+{
+	if (factor < 0)
+		interval = reversed(interval);
+	return !check_mul_overflow(interval.lowest, factor, &scaled->lowest) &&
+	       !check_mul_overflow(interval.highest, factor, &scaled->highest);
+}
+
+static bool add_checked(struct tessera_interval *sum, struct tessera_interval term)
+{
+	return !check_add_overflow(sum->lowest, term.lowest, &sum->lowest) &&
+	       !check_add_overflow(sum->highest, term.highest, &sum->highest);
+}
+
+/* address -= quotient * value, and its interval over the box. False when a number does not fit. */
+static bool take_multiple(const struct tessera_layout_job *job, const struct box *box,
+			  const struct drm_tessera_affine *value, s64 quotient,
+			  struct drm_tessera_affine *address, struct tessera_interval *interval)
+{
+	struct tessera_interval term;
+	s64 product;
+	u32 d;
+
+	if (check_mul_overflow(quotient, value->offset, &product) ||
+	    check_sub_overflow(address->offset, product, &address->offset))
+		return false;
+	*interval = (struct tessera_interval){ address->offset, address->offset };
+	for (d = 0; d < job->rank; d++) {
+		if (check_mul_overflow(quotient, value->strides[d], &product) ||
+		    check_sub_overflow(address->strides[d], product, &address->strides[d]) ||
+		    !scale_checked(box->dims[d], address->strides[d], &term) ||
+		    !add_checked(interval, term))
+			return false;
+	}
+	return true;
+}
+
+static u32 leading_dim(const struct tessera_layout_job *job, const struct box *box,
+		       const struct drm_tessera_affine *address,
+		       const struct drm_tessera_affine *value)
+{
+	u32 leading = job->rank;
+	u32 d;
+
+	for (d = 0; d < job->rank; d++) {
+		if (!value->strides[d] || box->dims[d].lowest == box->dims[d].highest)
+			continue;
+		if (leading == job->rank ||
+		    magnitude(address->strides[d]) > magnitude(address->strides[leading]))
+			leading = d;
+	}
+	return leading;
+}
+
+static u64 width(struct tessera_interval interval)
+{
+	return (u64)interval.highest - (u64)interval.lowest;
+}
+
+static void prove_with_window(const struct tessera_layout_job *job, const struct box *box,
+			      const struct drm_tessera_affine *value,
+			      struct tessera_interval value_interval, struct proof *proof)
+{
+	u32 d = leading_dim(job, box, &proof->address, value);
+	struct tessera_interval rest, multiple;
+	struct proof next = *proof;
+	s64 quotient;
+
+	if (d == job->rank)
+		return;
+	/* The one quotient of two numbers of 64 bits that has more */
+	if (proof->address.strides[d] == S64_MIN && value->strides[d] == -1)
+		return;
+	quotient = proof->address.strides[d] / value->strides[d];
+	if (quotient * value->strides[d] != proof->address.strides[d])
+		return;
+	if (!take_multiple(job, box, value, quotient, &next.address, &rest) ||
+	    !scale_checked(value_interval, quotient, &multiple) ||
+	    !add_checked(&next.taken, multiple))
+		return;
+	next.interval = next.taken;
+	if (add_checked(&next.interval, rest) && width(next.interval) < width(proof->interval))
+		*proof = next;
+}
+
+/**
+ * tessera_layout_bounds() - the interval in which the rule of the UAPI header finds an address
+ * @job: a job whose form is good and whose sums fit
+ * @window_mask: the windows that hold wherever the address is used
+ * @address: the address of an element
+ * @bounds: where the interval goes
+ *
+ * Return: false when the rule finds that nothing is accessed.
+ */
+bool tessera_layout_bounds(const struct tessera_layout_job *job, u32 window_mask,
+			   const struct drm_tessera_affine *address,
+			   struct tessera_interval *bounds)
+{
+	struct proof proof = { .address = *address };
+	struct box box = { };
+	u32 w;
+
+	if (!tighten_box(job, window_mask, &box))
+		return false;
+	proof.interval = affine_interval(job, address, &box);
+	for (w = 0; w < job->num_windows; w++) {
+		const struct drm_tessera_window *window = &job->windows[w];
+		struct tessera_interval value;
+
+		if (!(window_mask & BIT(w)))
+			continue;
+		value = affine_interval(job, &window->value, &box);
+		value.lowest = greater(value.lowest, 0);
+		value.highest = lesser(value.highest, (s64)window->limit - 1);
+		if (value.lowest > value.highest)
+			return false;
+		prove_with_window(job, &box, &window->value, value, &proof);
+	}
+	*bounds = proof.interval;
+	return true;
+}
+
+/* Whether all bytes of elements in these bounds are in a buffer */
+static bool bounds_fit(struct tessera_interval bounds, u32 element_size, u64 buffer_size)
+{
+	return bounds.lowest >= 0 && buffer_size >= element_size &&
+	       (u64)bounds.highest <= buffer_size - element_size;
+}
+
+static int check_bounds(const struct tessera_layout_job *job, u32 k,
+			struct tessera_layout_error *error)
+{
+	const struct drm_tessera_operand *operand = &job->operands[k];
+	const struct tessera_layout_buffer *buffer = &job->buffers[k];
+	const struct drm_tessera_affine *address = &operand->address;
+	u32 element_size = tessera_dtype_size(operand->dtype);
+	struct tessera_interval bounds;
+
+	/* Where an index is added, the device checks the address, and here the index's is */
+	if (is_indirect(operand)) {
+		buffer = &job->index_buffers[k];
+		address = &operand->index_address;
+		element_size = tessera_dtype_size(operand->index_dtype);
+	}
+	if (!tessera_layout_bounds(job, operand->window_mask, address, &bounds) ||
+	    bounds_fit(bounds, element_size, buffer->size))
+		return 0;
+	return refuse(error, -ERANGE, "operand %u: %u bytes at %s%lld to %lld, of a buffer of %llu",
+		      k, element_size, is_indirect(operand) ? "index " : "", bounds.lowest,
+		      bounds.highest, buffer->size);
+}
+
+/**
+ * tessera_layout_check() - judge a job by all rules but those of overlaps
+ * @job: the job
+ * @error: where the reason goes when it is refused
+ *
+ * Return: 0, -EINVAL, -EOVERFLOW, -EACCES or -ERANGE, as documented in the UAPI header.
+ */
+int tessera_layout_check(const struct tessera_layout_job *job, struct tessera_layout_error *error)
+{
+	bool is_empty;
+	u32 k;
+	int ret;
+
+	ret = check_form(job, error);
+	if (ret)
+		return ret;
+	is_empty = job_is_empty(job);
+	if (!is_empty) {
+		ret = check_sums(job, error);
+		if (ret)
+			return ret;
+	}
+	if (!job->buffers[0].is_writable)
+		return refuse(error, -EACCES, "operand 0: the destination's buffer is read-only");
+	for (k = 0; !is_empty && k < job->num_operands; k++) {
+		ret = check_bounds(job, k, error);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/*
+ * Overlaps: is there a point of a box at which several sums lie in given ranges? The box is cut
+ * in two again and again, each part tightened by the sums' ranges, until a corner of one is
+ * such a point or the search has used up its share.
+ */
+
+static bool sum_is_small(const struct tessera_solver *solver,
+			 const struct tessera_constraint *constraint)
+{
+	const struct tessera_solver_box *box = &solver->boxes[0];
+	u64 sum = magnitude(constraint->offset);
+	u64 term;
+	u32 v;
+
+	for (v = 0; v < solver->num_variables; v++) {
+		if (check_mul_overflow(magnitude(constraint->coefficients[v]),
+				       (u64)box->variables[v].highest, &term) ||
+		    check_add_overflow(sum, term, &sum))
+			return false;
+	}
+	return sum < SOLVER_LIMIT;
+}
+
+static u64 greatest_common_divisor(u64 a, u64 b)
+{
+	while (b) {
+		u64 rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Whether some multiple of the coefficients' divisor is in range at all */
+static bool constraint_can_hold(const struct tessera_constraint *constraint)
+{
+	s64 lowest = constraint->range.lowest - constraint->offset;
+	s64 highest = constraint->range.highest - constraint->offset;
+	u64 divisor = 0;
+	u32 v;
+
+	for (v = 0; v < TESSERA_SOLVER_VARIABLES; v++)
+		divisor = greatest_common_divisor(divisor,
+						  magnitude(constraint->coefficients[v]));
+	if (!divisor)
+		return lowest <= 0 && highest >= 0;
+	return floor_divide(highest, divisor) >= ceiling_divide(lowest, divisor);
+}
+
+static bool is_below(struct tessera_interval a, struct tessera_interval b)
+{
+	return a.highest < b.lowest;
+}
+
+static bool tighten_by_constraint(const struct tessera_solver *solver,
+				  const struct tessera_constraint *constraint,
+				  struct tessera_solver_box *box, bool *has_changed)
+{
+	struct tessera_interval sum = { constraint->offset, constraint->offset };
+	u32 v;
+
+	for (v = 0; v < solver->num_variables; v++) {
+		struct tessera_interval term = scale(box->variables[v],
+						     constraint->coefficients[v]);
+
+		sum.lowest += term.lowest;
+		sum.highest += term.highest;
+	}
+	for (v = 0; v < solver->num_variables; v++) {
+		struct tessera_interval *x = &box->variables[v];
+		struct tessera_interval before = *x, range, term;
+		s64 factor = constraint->coefficients[v];
+
+		if (is_below(sum, constraint->range) || is_below(constraint->range, sum))
+			return false;
+		if (sum.lowest >= constraint->range.lowest &&
+		    sum.highest <= constraint->range.highest)
+			return true;
+		if (!factor || x->lowest == x->highest)
+			continue;
+		term = scale(*x, factor);
+		sum.lowest -= term.lowest;
+		sum.highest -= term.highest;
+		range.lowest = constraint->range.lowest - sum.highest;
+		range.highest = constraint->range.highest - sum.lowest;
+		if (!tighten(x, factor, range))
+			return false;
+		*has_changed |= x->lowest != before.lowest || x->highest != before.highest;
+		term = scale(*x, factor);
+		sum.lowest += term.lowest;
+		sum.highest += term.highest;
+	}
+	return !is_below(sum, constraint->range) && !is_below(constraint->range, sum);
+}
+
+static bool tighten_by_constraints(const struct tessera_solver *solver,
+				   struct tessera_solver_box *box)
+{
+	bool has_changed = true;
+	u32 c, round;
+
+	for (round = 0; has_changed && round < 3; round++) {
+		has_changed = false;
+		for (c = 0; c < solver->num_constraints; c++) {
+			if (!tighten_by_constraint(solver, &solver->constraints[c], box,
+						   &has_changed))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Whether everything holds where each variable has its least value */
+static bool lowest_corner_holds(const struct tessera_solver *solver,
+				const struct tessera_solver_box *box)
+{
+	u32 c, v;
+
+	for (c = 0; c < solver->num_constraints; c++) {
+		const struct tessera_constraint *constraint = &solver->constraints[c];
+		s64 sum = constraint->offset;
+
+		for (v = 0; v < solver->num_variables; v++)
+			sum += constraint->coefficients[v] * box->variables[v].lowest;
+		if (sum < constraint->range.lowest || sum > constraint->range.highest)
+			return false;
+	}
+	return true;
+}
+
+/* The variable that moves the first constraint the most, or num_variables when all are fixed */
+static u32 variable_to_split(const struct tessera_solver *solver,
+			     const struct tessera_solver_box *box)
+{
+	u32 best = solver->num_variables;
+	u64 best_reach = 0;
+	u32 v;
+
+	for (v = 0; v < solver->num_variables; v++) {
+		const struct tessera_interval *x = &box->variables[v];
+		u64 reach;
+
+		if (x->lowest == x->highest)
+			continue;
+		reach = magnitude(solver->constraints[0].coefficients[v]) *
+			(u64)(x->highest - x->lowest);
+		if (best == solver->num_variables || reach > best_reach) {
+			best = v;
+			best_reach = reach;
+		}
+	}
+	return best;
+}
+
+/* Whether a point was found. It is not known that there is none when none was found. */
+static bool search(struct tessera_solver *solver)
+{
+	u32 nodes = TESSERA_SOLVER_QUESTION_NODES;
+	u32 c, v;
+
+	for (c = 0; c < solver->num_constraints; c++) {
+		if (!sum_is_small(solver, &solver->constraints[c]) ||
+		    !constraint_can_hold(&solver->constraints[c]))
+			return false;
+	}
+	solver->num_boxes = 1;
+	while (solver->num_boxes && nodes && solver->nodes_left) {
+		struct tessera_solver_box *box = &solver->boxes[solver->num_boxes - 1];
+		s64 middle;
+
+		nodes--;
+		solver->nodes_left--;
+		if (!tighten_by_constraints(solver, box)) {
+			solver->num_boxes--;
+			continue;
+		}
+		if (lowest_corner_holds(solver, box))
+			return true;
+		v = variable_to_split(solver, box);
+		if (v == solver->num_variables) {
+			solver->num_boxes--;
+			continue;
+		}
+		middle = box->variables[v].lowest +
+			 (box->variables[v].highest - box->variables[v].lowest) / 2;
+		if (solver->num_boxes < TESSERA_SOLVER_DEPTH) {
+			/* The lower half goes on top, where it is looked at first */
+			box[1] = box[0];
+			box[0].variables[v].lowest = middle + 1;
+			box++;
+			solver->num_boxes++;
+		}
+		box->variables[v].highest = middle;
+	}
+	return false;
+}
+
+static struct tessera_constraint *add_constraint(struct tessera_solver *solver, s64 lowest,
+						 s64 highest)
+{
+	struct tessera_constraint *constraint = &solver->constraints[solver->num_constraints++];
+
+	memset(constraint, 0, sizeof(*constraint));
+	constraint->range.lowest = greater(lowest, -SOLVER_LIMIT);
+	constraint->range.highest = lesser(highest, SOLVER_LIMIT);
+	return constraint;
+}
+
+/* Adds sign * affine to the sum. False when a number does not fit. */
+static bool add_affine(const struct tessera_layout_job *job, struct tessera_constraint *constraint,
+		       const struct drm_tessera_affine *affine, s64 sign, const u8 *variables)
+{
+	s64 product;
+	u32 d;
+
+	if (check_mul_overflow(affine->offset, sign, &product) ||
+	    check_add_overflow(constraint->offset, product, &constraint->offset))
+		return false;
+	for (d = 0; d < job->rank; d++) {
+		s64 *coefficient = &constraint->coefficients[variables[d]];
+
+		/* A stride that is never taken may be anything */
+		if (job->extents[d] == 1)
+			continue;
+		if (check_mul_overflow(affine->strides[d], sign, &product) ||
+		    check_add_overflow(*coefficient, product, coefficient))
+			return false;
+	}
+	return true;
+}
+
+static bool add_windows(const struct tessera_layout_job *job, struct tessera_solver *solver,
+			u32 window_mask, const u8 *variables)
+{
+	u32 w;
+
+	for (w = 0; w < job->num_windows; w++) {
+		const struct drm_tessera_window *window = &job->windows[w];
+
+		if ((window_mask & BIT(w)) &&
+		    !add_affine(job, add_constraint(solver, 0, (s64)window->limit - 1),
+				&window->value, 1, variables))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Which variable of the search is which coordinate of two points: i, where the destination is
+ * stored to, and j, where another operand is used. Coordinates that are equal share one.
+ */
+struct point_pair {
+	u8 i[DRM_TESSERA_MAX_RANK];
+	u8 j[DRM_TESSERA_MAX_RANK];
+};
+
+static void point_pair_init(struct point_pair *pair, u32 rank)
+{
+	u32 d;
+
+	for (d = 0; d < rank; d++) {
+		pair->i[d] = d;
+		pair->j[d] = rank + d;
+	}
+}
+
+/* Asks for points at which the store lies this many bytes behind what is used of operand k. */
+static bool ask_for_distance(const struct tessera_layout_job *job, struct tessera_solver *solver,
+			     u32 k, const struct point_pair *pair, s64 lowest, s64 highest)
+{
+	const struct drm_tessera_operand *destination = &job->operands[0];
+	const struct drm_tessera_operand *other = &job->operands[k];
+	struct tessera_constraint *distance;
+	u32 d;
+
+	solver->num_variables = 2 * job->rank;
+	solver->num_constraints = 0;
+	for (d = 0; d < job->rank; d++) {
+		const struct tessera_interval all = { 0, (s64)(job->extents[d] - 1) };
+
+		solver->boxes[0].variables[d] = all;
+		solver->boxes[0].variables[job->rank + d] = all;
+	}
+	distance = add_constraint(solver, lowest, highest);
+	/* Nothing is loaded where the destination's windows do not hold */
+	return add_affine(job, distance, &destination->address, 1, pair->i) &&
+	       add_affine(job, distance, &other->address, -1, pair->j) &&
+	       add_windows(job, solver, destination->window_mask, pair->i) &&
+	       add_windows(job, solver, destination->window_mask | other->window_mask, pair->j);
+}
+
+/* Asks for points at which the store shares a byte with what is used of operand k. */
+static bool ask_for_meeting(const struct tessera_layout_job *job, struct tessera_solver *solver,
+			    u32 k, const struct point_pair *pair)
+{
+	s64 destination_size = tessera_dtype_size(job->operands[0].dtype);
+	s64 other_size = tessera_dtype_size(job->operands[k].dtype);
+
+	return ask_for_distance(job, solver, k, pair, 1 - destination_size, other_size - 1);
+}
+
+/* Whether two stores meet. Points that are not the same differ first in some dimension. */
+static bool stores_meet(const struct tessera_layout_job *job, struct tessera_solver *solver)
+{
+	struct tessera_constraint *order;
+	struct point_pair pair;
+	u32 d;
+
+	point_pair_init(&pair, job->rank);
+	for (d = 0; d < job->rank; d++) {
+		if (job->extents[d] > 1) {
+			if (!ask_for_meeting(job, solver, 0, &pair))
+				return false;
+			order = add_constraint(solver, 1, (s64)(job->extents[d] - 1));
+			order->coefficients[pair.i[d]] = -1;
+			order->coefficients[pair.j[d]] = 1;
+			if (search(solver))
+				return true;
+		}
+		pair.j[d] = pair.i[d];
+	}
+	return false;
+}
+
+/* Whether some store meets some load */
+static bool source_is_met(const struct tessera_layout_job *job, struct tessera_solver *solver,
+			  u32 k)
+{
+	struct point_pair pair;
+
+	point_pair_init(&pair, job->rank);
+	return ask_for_meeting(job, solver, k, &pair) && search(solver);
+}
+
+/* Whether some point loads anything but the element that it stores to */
+static bool source_is_elsewhere(const struct tessera_layout_job *job,
+				struct tessera_solver *solver, u32 k)
+{
+	u32 stored = job->operands[0].dtype;
+	u32 loaded = job->operands[k].dtype;
+	struct point_pair pair;
+
+	if (tessera_dtype_size(stored) != tessera_dtype_size(loaded))
+		return true;
+	point_pair_init(&pair, job->rank);
+	memcpy(pair.j, pair.i, sizeof(pair.j));
+	return (ask_for_distance(job, solver, k, &pair, 1, SOLVER_LIMIT) && search(solver)) ||
+	       (ask_for_distance(job, solver, k, &pair, -SOLVER_LIMIT, -1) && search(solver));
+}
+
+static bool source_is_overwritten(const struct tessera_layout_job *job,
+				  struct tessera_solver *solver, u32 k)
+{
+	const struct drm_tessera_operand *destination = &job->operands[0];
+	const struct drm_tessera_operand *source = &job->operands[k];
+	struct tessera_interval stores, loads;
+
+	if (is_indirect(source) || job->buffers[0].id != job->buffers[k].id)
+		return false;
+	if (!tessera_layout_bounds(job, destination->window_mask, &destination->address, &stores) ||
+	    !tessera_layout_bounds(job, destination->window_mask | source->window_mask,
+				   &source->address, &loads))
+		return false;
+	stores.highest += tessera_dtype_size(destination->dtype);
+	loads.highest += tessera_dtype_size(source->dtype);
+	if (stores.highest <= loads.lowest || loads.highest <= stores.lowest)
+		return false;
+	return source_is_elsewhere(job, solver, k) && source_is_met(job, solver, k);
+}
+
+/* Whether each stride steps over all that the smaller ones reach: then no two stores meet */
+static bool strides_are_nested(const struct tessera_layout_job *job)
+{
+	const struct drm_tessera_affine *address = &job->operands[0].address;
+	u64 reach = tessera_dtype_size(job->operands[0].dtype);
+	u32 done = 0, count, d;
+
+	for (count = 0; count < job->rank; count++) {
+		u32 least = job->rank;
+
+		for (d = 0; d < job->rank; d++) {
+			if (job->extents[d] > 1 && !(done & BIT(d)) &&
+			    (least == job->rank || magnitude(address->strides[d]) <
+						   magnitude(address->strides[least])))
+				least = d;
+		}
+		if (least == job->rank)
+			return true;
+		if (magnitude(address->strides[least]) < reach)
+			return false;
+		/* The sum of all of these fits: check_sums() */
+		reach += magnitude(address->strides[least]) * (job->extents[least] - 1);
+		done |= BIT(least);
+	}
+	return true;
+}
+
+static bool stores_collide(const struct tessera_layout_job *job, struct tessera_solver *solver)
+{
+	return !strides_are_nested(job) && stores_meet(job, solver);
+}
+
+/**
+ * tessera_layout_check_overlap() - look for a reason why a job has no defined result
+ * @job: a job that tessera_layout_check() found good
+ * @solver: working memory, needs no preparation
+ * @error: where the reason goes when it is refused
+ *
+ * The search has a fixed length at most: a job that it does not refuse may still be such a job.
+ *
+ * Return: -EINVAL when its stores collide or overwrite a source other than in place, or 0.
+ */
+int tessera_layout_check_overlap(const struct tessera_layout_job *job,
+				 struct tessera_solver *solver,
+				 struct tessera_layout_error *error)
+{
+	u32 k;
+
+	if (job_is_empty(job) || is_indirect(&job->operands[0]))
+		return 0;
+	solver->nodes_left = TESSERA_SOLVER_NODES;
+	if (stores_collide(job, solver))
+		return refuse(error, -EINVAL, "operand 0: two points store to the same bytes");
+	for (k = 1; k < job->num_operands; k++) {
+		if (source_is_overwritten(job, solver, k))
+			return refuse(error, -EINVAL, "operand %u: the destination overwrites it",
+				      k);
+	}
+	return 0;
+}

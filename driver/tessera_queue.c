@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hardware queues. The scheduler hands over one submission at a time; its jobs become as many ring
+ * entries, of which the last one asks for an interrupt. Submissions complete in order.
+ *
+ * Hangs are looked for here and not by the scheduler's timer: that is started anew by every job
+ * that is handed over, so that a steady stream would hide a hang, and it cannot know of progress.
+ * Recovery needs nothing of the scheduler either: what is handed over meanwhile is collected, and
+ * put into the ring when the queue runs again.
+ */
+#include <linux/cleanup.h>
+#include <linux/iopoll.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_managed.h>
+#include <drm/drm_print.h>
+
+#include "tessera_compat.h"
+#include "tessera_device.h"
+#include "tessera_drv.h"
+#include "tessera_file.h"
+#include "tessera_queue.h"
+#include "tessera_submit.h"
+#include "tessera_trace.h"
+
+static struct tessera_submission *to_submission(struct drm_sched_job *job)
+{
+	return container_of(job, struct tessera_submission, base);
+}
+
+/* A device whose host is busy may stand still for a while, and is well all the same */
+#define MIN_TIMEOUT_MS	100U
+
+static unsigned int timeout_ms(void)
+{
+	return max(READ_ONCE(tessera_job_timeout_ms), MIN_TIMEOUT_MS);
+}
+
+static unsigned long watch_timeout(void)
+{
+	return msecs_to_jiffies(timeout_ms());
+}
+
+/* Four looks in a timeout: a hang is found at most a quarter of it late */
+static void schedule_watch(struct tessera_queue *queue)
+{
+	queue_delayed_work(queue->tdev->recovery_wq, &queue->watch,
+			   max(watch_timeout() / 4, 1UL));
+}
+
+/* The ring; all of it under the lock */
+
+static void ring_put(struct tessera_queue *queue, struct tessera_submission *submission)
+{
+	u64 sequence = submission->last_sequence - submission->num_jobs;
+	u32 n;
+
+	submission->first_entry = queue->tail;
+	for (n = 0; n < submission->num_jobs; n++) {
+		u32 slot = (queue->tail + n) % TESSERA_RING_SIZE;
+		struct tessera_hw_ring_entry *entry = &queue->memory->ring[slot];
+		bool is_last = n == submission->num_jobs - 1;
+
+		entry->descriptor = cpu_to_le64(submission->descriptors[n].dma);
+		entry->descriptor_size = cpu_to_le32(submission->descriptors[n].size);
+		entry->flags = cpu_to_le32(is_last ? TESSERA_RING_INTERRUPT : 0);
+		entry->sequence = cpu_to_le64(++sequence);
+	}
+	queue->tail += submission->num_jobs;
+}
+
+/* writel() orders what was written to the ring before the doorbell */
+static void ring_doorbell(struct tessera_queue *queue)
+{
+	writel(queue->tail, queue->regs + TESSERA_QUEUE_TAIL);
+}
+
+/* Takes over the results of the first jobs of a submission. */
+static void ring_take_results(struct tessera_queue *queue, struct tessera_submission *submission,
+			      u32 num_done)
+{
+	u64 sequence = submission->last_sequence - submission->num_jobs;
+	u32 n;
+
+	for (n = 0; n < num_done; n++) {
+		u32 slot = (submission->first_entry + n) % TESSERA_RING_SIZE;
+		const struct tessera_hw_result *hw = &queue->memory->results[slot];
+		struct drm_tessera_job_result *result = &submission->result->jobs[n];
+
+		/* A device that answers for another job has not said how this one ended */
+		if (le64_to_cpu(hw->sequence) != ++sequence) {
+			result->cause = DRM_TESSERA_CAUSE_DESCRIPTOR;
+			continue;
+		}
+		result->cause = le32_to_cpu(hw->cause);
+		result->operand = le32_to_cpu(hw->operand);
+		result->offset = le64_to_cpu(hw->offset);
+		result->device_ns = le64_to_cpu(hw->nanoseconds);
+	}
+}
+
+/* Ends a submission of which the device has completed all or, with an error, some jobs. */
+static void end_submission(struct tessera_queue *queue, struct tessera_submission *submission,
+			   enum drm_tessera_cause cause, int error)
+{
+	u64 before_first = submission->last_sequence - submission->num_jobs;
+	u32 num_done = 0;
+
+	if (queue->completed > before_first)
+		num_done = min_t(u64, queue->completed - before_first, submission->num_jobs);
+	ring_take_results(queue, submission, num_done);
+	list_del_init(&submission->running_node);
+	tessera_submission_end(submission, num_done, cause, error);
+}
+
+static struct tessera_submission *oldest_submission(struct tessera_queue *queue)
+{
+	return list_first_entry_or_null(&queue->running, struct tessera_submission, running_node);
+}
+
+static void complete_submissions(struct tessera_queue *queue)
+{
+	u64 completed = le64_to_cpu(READ_ONCE(queue->memory->completion));
+	struct tessera_submission *submission;
+
+	lockdep_assert_held(&queue->lock);
+
+	if (completed - queue->completed > queue->sequence - queue->completed) {
+		drm_err_ratelimited(&queue->tdev->drm,
+				    "%s: completed %llu, expected %llu to %llu\n", queue->name,
+				    completed, queue->completed, queue->sequence);
+		return;
+	}
+	/* Pairs with the device, which writes results before it writes the completion word */
+	dma_rmb();
+	queue->completed = completed;
+	while ((submission = oldest_submission(queue)) && submission->last_sequence <= completed)
+		end_submission(queue, submission, DRM_TESSERA_CAUSE_NONE, 0);
+}
+
+/**
+ * tessera_queue_interrupt() - some submission has completed
+ * @irq: not looked at
+ * @data: the queue
+ *
+ * Looks at memory alone, and so needs no drm_dev_enter(): the memory is freed after the interrupt.
+ *
+ * Return: IRQ_HANDLED.
+ */
+irqreturn_t tessera_queue_interrupt(int irq, void *data)
+{
+	struct tessera_queue *queue = data;
+
+	scoped_guard(spinlock_irqsave, &queue->lock)
+		complete_submissions(queue);
+	return IRQ_HANDLED;
+}
+
+/* Watch and recovery */
+
+/**
+ * tessera_queue_look() - look at the queue soon, for the device says that something is wrong
+ * @queue: the queue
+ */
+void tessera_queue_look(struct tessera_queue *queue)
+{
+	mod_delayed_work(queue->tdev->recovery_wq, &queue->watch, 0);
+}
+
+/**
+ * tessera_queue_stop() - stop the running job and drop those behind it
+ * @queue: the queue
+ *
+ * Return: 0, then nothing of the queue is in flight; -ETIMEDOUT when the device does not stop.
+ */
+int tessera_queue_stop(struct tessera_queue *queue)
+{
+	u32 status;
+
+	scoped_guard(spinlock_irqsave, &queue->lock)
+		queue->is_stopped = true;
+	writel(0, queue->regs + TESSERA_QUEUE_CONTROL);
+	return readl_poll_timeout(queue->regs + TESSERA_QUEUE_STATUS, status, !status,
+				  TESSERA_STOP_POLL_US, TESSERA_STOP_TIMEOUT_US);
+}
+
+static int enable(struct tessera_queue *queue)
+{
+	dma_addr_t dma = queue->memory_dma;
+	u32 status;
+
+	lo_hi_writeq(dma + offsetof(struct tessera_queue_memory, ring),
+		     queue->regs + TESSERA_QUEUE_RING);
+	lo_hi_writeq(dma + offsetof(struct tessera_queue_memory, results),
+		     queue->regs + TESSERA_QUEUE_RESULTS);
+	lo_hi_writeq(dma + offsetof(struct tessera_queue_memory, completion),
+		     queue->regs + TESSERA_QUEUE_COMPLETION);
+	writel(TESSERA_RING_SHIFT, queue->regs + TESSERA_QUEUE_RING_SHIFT);
+	writel(TESSERA_QUEUE_ENABLE, queue->regs + TESSERA_QUEUE_CONTROL);
+	status = readl(queue->regs + TESSERA_QUEUE_STATUS);
+	if (status != TESSERA_QUEUE_STATUS_ENABLED) {
+		drm_err(&queue->tdev->drm, "%s: status 0x%x when enabled, expected 0x%x\n",
+			queue->name, status, TESSERA_QUEUE_STATUS_ENABLED);
+		return -EIO;
+	}
+	return 0;
+}
+
+/**
+ * tessera_queue_start() - enable a stopped queue and run what it has collected
+ * @queue: the queue; none of its submissions has begun
+ *
+ * Return: 0, or -EIO when the device refuses.
+ */
+int tessera_queue_start(struct tessera_queue *queue)
+{
+	struct tessera_submission *submission;
+	int ret;
+
+	scoped_guard(spinlock_irqsave, &queue->lock) {
+		queue->memory->completion = cpu_to_le64(queue->completed);
+		ret = enable(queue);
+		if (ret)
+			return ret;
+		queue->tail = 0;
+		queue->is_stopped = false;
+		queue->watched_since = jiffies;
+		list_for_each_entry(submission, &queue->running, running_node)
+			ring_put(queue, submission);
+		if (queue->tail)
+			ring_doorbell(queue);
+	}
+	schedule_watch(queue);
+	return 0;
+}
+
+/**
+ * tessera_queue_fail_oldest() - end the submission that a stopped queue may have begun
+ * @queue: the queue
+ * @guilty: &tessera_submission.last_sequence of the submission at fault, or 0
+ * @cause: why its job was stopped
+ * @error: of its fence
+ *
+ * A job that was stopped half way cannot be run again, for it may work in place. When it is not
+ * the one at fault, it is canceled.
+ */
+void tessera_queue_fail_oldest(struct tessera_queue *queue, u64 guilty,
+			       enum drm_tessera_cause cause, int error)
+{
+	struct tessera_submission *submission;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	complete_submissions(queue);
+	submission = oldest_submission(queue);
+	if (submission && submission->last_sequence != guilty) {
+		cause = DRM_TESSERA_CAUSE_CANCELED;
+		error = -ECANCELED;
+	}
+	if (submission) {
+		u64 last_sequence = submission->last_sequence;
+
+		end_submission(queue, submission, cause, error);
+		/* Its jobs that were never run count as completed from here on */
+		queue->completed = last_sequence;
+		queue->memory->completion = cpu_to_le64(last_sequence);
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/**
+ * tessera_queue_fail_all() - end all submissions of a stopped queue
+ * @queue: the queue; the device no longer touches memory
+ * @error: of their fences
+ */
+void tessera_queue_fail_all(struct tessera_queue *queue, int error)
+{
+	struct tessera_submission *submission;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	queue->is_stopped = true;
+	complete_submissions(queue);
+	while ((submission = oldest_submission(queue)))
+		end_submission(queue, submission, DRM_TESSERA_CAUSE_CANCELED, error);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+static void recover(struct tessera_queue *queue, u64 guilty, enum drm_tessera_cause cause,
+		    int error)
+{
+	struct tessera_device *tdev = queue->tdev;
+
+	trace_tessera_reset(queue->name, guilty, error);
+	if (!tessera_queue_stop(queue)) {
+		tessera_queue_fail_oldest(queue, guilty, cause, error);
+		if (!tessera_queue_start(queue))
+			return;
+	}
+	drm_err(&tdev->drm, "%s: does not stop and start, resetting the device\n", queue->name);
+	tessera_device_recover(tdev, queue, guilty, cause, error);
+}
+
+/* The engine may be at the jobs of other queues: it has fewer hands than queues, maybe */
+static bool waits_for_others(struct tessera_queue *queue, u32 status)
+{
+	return !(status & TESSERA_QUEUE_STATUS_BUSY) &&
+	       (readl(queue->tdev->regs + TESSERA_REG_STATUS) & TESSERA_STATUS_BUSY);
+}
+
+/* Whether the device could have done something for too long, and has not */
+static bool is_stuck(struct tessera_queue *queue, u32 status)
+{
+	u64 progress = lo_hi_readq(queue->regs + TESSERA_QUEUE_PROGRESS);
+
+	if (progress != queue->watched_progress || queue->completed != queue->watched_completed ||
+	    waits_for_others(queue, status)) {
+		queue->watched_progress = progress;
+		queue->watched_completed = queue->completed;
+		queue->watched_since = jiffies;
+	}
+	return time_after(jiffies, queue->watched_since + watch_timeout());
+}
+
+static void watch_device(struct tessera_queue *queue)
+{
+	struct drm_device *drm = &queue->tdev->drm;
+	struct tessera_submission *submission;
+	char comm[TASK_COMM_LEN];
+	bool is_hung;
+	u32 status;
+	u64 guilty;
+	pid_t pid;
+
+	scoped_guard(spinlock_irqsave, &queue->lock) {
+		complete_submissions(queue);
+		submission = oldest_submission(queue);
+		if (!submission || queue->is_stopped)
+			return;
+		status = readl(queue->regs + TESSERA_QUEUE_STATUS);
+		is_hung = is_stuck(queue, status);
+		/* Once the lock is let go, the submission may be too */
+		guilty = submission->last_sequence;
+		pid = submission->pid;
+		strscpy(comm, submission->comm);
+	}
+	if (status & TESSERA_QUEUE_STATUS_ERROR) {
+		drm_err_ratelimited(drm, "%s: stopped with status 0x%x at a job of %s[%d]\n",
+				    queue->name, status, comm, pid);
+		recover(queue, guilty, DRM_TESSERA_CAUSE_DESCRIPTOR, -EIO);
+	} else if (is_hung) {
+		drm_err_ratelimited(drm, "%s: a job of %s[%d] made no progress for %u ms\n",
+				    queue->name, comm, pid, timeout_ms());
+		recover(queue, guilty, DRM_TESSERA_CAUSE_TIMEOUT, -ETIMEDOUT);
+	}
+	schedule_watch(queue);
+}
+
+static void watch_work(struct work_struct *work)
+{
+	struct tessera_queue *queue = container_of(work, struct tessera_queue, watch.work);
+	int cookie;
+
+	if (!drm_dev_enter(&queue->tdev->drm, &cookie))
+		return;
+	watch_device(queue);
+	drm_dev_exit(cookie);
+}
+
+/* What the scheduler calls */
+
+static void run_submission(struct tessera_queue *queue, struct tessera_submission *submission)
+{
+	lockdep_assert_held(&queue->lock);
+
+	queue->sequence += submission->num_jobs;
+	submission->last_sequence = queue->sequence;
+	submission->result->start_time = ktime_get();
+	tessera_submission_init_fence(submission);
+	if (list_empty(&queue->running))
+		queue->watched_since = jiffies;
+	list_add_tail(&submission->running_node, &queue->running);
+	trace_tessera_run(submission);
+	if (!queue->is_stopped) {
+		ring_put(queue, submission);
+		ring_doorbell(queue);
+	}
+}
+
+static struct dma_fence *tessera_sched_run_job(struct drm_sched_job *job)
+{
+	struct tessera_submission *submission = to_submission(job);
+	struct tessera_queue *queue = submission->queue;
+	bool is_running = false;
+	int cookie;
+
+	if (drm_dev_enter(&queue->tdev->drm, &cookie)) {
+		scoped_guard(spinlock_irqsave, &queue->lock) {
+			is_running = !queue->tdev->is_lost;
+			if (is_running)
+				run_submission(queue, submission);
+		}
+		if (is_running)
+			schedule_watch(queue);
+		drm_dev_exit(cookie);
+	}
+	if (!is_running) {
+		tessera_submission_end(submission, 0, DRM_TESSERA_CAUSE_CANCELED, -ENODEV);
+		return ERR_PTR(-ENODEV);
+	}
+	/* The submission, and its fence with it, is here until the scheduler has seen it signal */
+	return dma_fence_get(&submission->fence->base);
+}
+
+static void tessera_sched_free_job(struct drm_sched_job *job)
+{
+	tessera_submission_free(to_submission(job));
+}
+
+static const struct drm_sched_backend_ops tessera_sched_ops = {
+	.run_job = tessera_sched_run_job,
+	.free_job = tessera_sched_free_job,
+};
+
+static void tessera_queue_fini(struct drm_device *drm, void *data)
+{
+	struct tessera_queue *queue = data;
+
+	drm_sched_fini(&queue->sched);
+}
+
+/**
+ * tessera_queue_init() - prepare a queue; tessera_queue_start() is still to come
+ * @tdev: the device
+ * @index: which of its queues
+ *
+ * Return: 0 or an error.
+ */
+int tessera_queue_init(struct tessera_device *tdev, u32 index)
+{
+	struct tessera_queue *queue = &tdev->queues[index];
+	struct device *dev = tdev->drm.dev;
+	int ret;
+
+	queue->tdev = tdev;
+	queue->index = index;
+	queue->regs = tdev->regs + TESSERA_QUEUE(index);
+	queue->fence_context = dma_fence_context_alloc(1);
+	queue->is_stopped = true;
+	atomic_set(&queue->num_pending, 0);
+	spin_lock_init(&queue->lock);
+	INIT_LIST_HEAD(&queue->running);
+	INIT_DELAYED_WORK(&queue->watch, watch_work);
+	snprintf(queue->name, sizeof(queue->name), TESSERA_NAME "-pe%u", index);
+
+	queue->memory = dmam_alloc_coherent(dev, sizeof(*queue->memory), &queue->memory_dma,
+					    GFP_KERNEL);
+	if (!queue->memory)
+		return -ENOMEM;
+
+	/* Entities of files outlive the device: the scheduler has to live as long as they do */
+	ret = tessera_sched_init(&queue->sched, &tessera_sched_ops, TESSERA_RING_SIZE, queue->name,
+				 dev);
+	if (ret)
+		return ret;
+	return drmm_add_action_or_reset(&tdev->drm, tessera_queue_fini, queue);
+}

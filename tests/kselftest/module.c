@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The driver coming and going: unbound and bound while files are open, unloaded and loaded anew.
+ * What becomes of a hang when the driver goes is in fault.c.
+ */
+#include "tessera_test.h"
+
+#include <linux/udmabuf.h>
+
+#define SIZE	TEST_PAGE_SIZE
+
+FIXTURE(module) {
+	int fd;
+	char bus[NAME_MAX];
+	struct test_buffer destination;
+	struct test_buffer source;
+	struct test_job job;
+};
+
+FIXTURE_SETUP(module)
+{
+	self->fd = test_open(_metadata);
+	test_bus_name(_metadata, self->fd, self->bus);
+	self->destination = test_buffer_create(_metadata, self->fd, SIZE);
+	self->source = test_buffer_create(_metadata, self->fd, SIZE);
+	test_fill(self->source.map, SIZE, 1);
+	test_job_copy(&self->job, self->destination.handle, self->source.handle, SIZE / 4);
+	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
+}
+
+static int driver_write(const char *file, const char *bus)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tessera/%s", file);
+	return test_write_file(path, bus);
+}
+
+/* Whatever the test did, the device is driven when it ends */
+FIXTURE_TEARDOWN(module)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	test_module_load("");
+	driver_write("bind", self->bus);
+}
+
+/* A device as new does a job */
+static void check_device(struct __test_metadata *_metadata)
+{
+	int fd = test_open(_metadata);
+	struct test_buffer buffer = test_buffer_create(_metadata, fd, 2 * SIZE);
+	struct test_job job;
+
+	test_fill(buffer.map, SIZE, 2);
+	test_job_copy(&job, buffer.handle, buffer.handle, SIZE / 4);
+	job.operands[0].address.offset = SIZE;
+	ASSERT_EQ(1, test_run_job(_metadata, fd, &job));
+	ASSERT_EQ(SIZE, test_filled(buffer.map + SIZE, SIZE, 2));
+	test_buffer_destroy(_metadata, fd, &buffer);
+	close(fd);
+}
+
+/* Gives up all that keeps the module in use */
+static void let_go(struct __test_metadata *_metadata, FIXTURE_DATA(module) *self)
+{
+	ASSERT_EQ(0, munmap(self->destination.map, SIZE));
+	ASSERT_EQ(0, munmap(self->source.map, SIZE));
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = -1;
+}
+
+TEST_F(module, open_file_keeps_the_module_loaded)
+{
+	EXPECT_EQ(-EWOULDBLOCK, test_module_unload());
+	EXPECT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
+}
+
+TEST_F(module, mapping_keeps_the_module_loaded)
+{
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(-EWOULDBLOCK, test_module_unload());
+	EXPECT_EQ(SIZE, test_filled(self->source.map, SIZE, 1));
+}
+
+TEST_F(module, exported_buffer_keeps_the_module_loaded)
+{
+	int dma_buf;
+
+	ASSERT_EQ(0, drmPrimeHandleToFD(self->fd, self->source.handle, DRM_CLOEXEC, &dma_buf));
+	let_go(_metadata, self);
+	EXPECT_EQ(-EWOULDBLOCK, test_module_unload());
+	close(dma_buf);
+}
+
+TEST_F_TIMEOUT(module, unloaded_and_loaded_module_does_a_job, TEST_LONG_TIMEOUT)
+{
+	let_go(_metadata, self);
+	ASSERT_EQ(0, test_module_unload());
+	EXPECT_EQ(-ENODEV, test_open_driver("/dev/accel", "accel", "tessera"));
+	ASSERT_EQ(0, test_module_load(""));
+	check_device(_metadata);
+}
+
+TEST_F_TIMEOUT(module, module_is_unloaded_and_loaded_again_and_again, TEST_LONG_TIMEOUT)
+{
+	int round;
+
+	let_go(_metadata, self);
+	for (round = 0; round < 10; round++) {
+		ASSERT_EQ(0, test_module_unload());
+		ASSERT_EQ(0, test_module_load(""));
+		check_device(_metadata);
+	}
+}
+
+TEST_F_TIMEOUT(module, module_unloads_with_jobs_just_submitted, TEST_LONG_TIMEOUT)
+{
+	int k;
+
+	for (k = 0; k < 100; k++)
+		ASSERT_EQ(0, test_submit_job(self->fd, &self->job));
+	let_go(_metadata, self);
+	ASSERT_EQ(0, test_module_unload_soon());
+	ASSERT_EQ(0, test_module_load(""));
+	check_device(_metadata);
+}
+
+TEST_F(module, unknown_parameter_value_is_refused)
+{
+	let_go(_metadata, self);
+	ASSERT_EQ(0, test_module_unload());
+	EXPECT_EQ(-EINVAL, test_module_load("job_timeout_ms=soon"));
+	ASSERT_EQ(0, test_module_load("job_timeout_ms=5000"));
+	check_device(_metadata);
+	test_module_reload(_metadata, "");
+}
+
+TEST_F(module, table_of_buffers_has_an_end)
+{
+	struct drm_tessera_bo_create create = { .size = SIZE };
+	__u32 first = 0;
+	int k;
+
+	let_go(_metadata, self);
+	test_module_reload(_metadata, "max_buffers=8");
+	self->fd = test_open(_metadata);
+	for (k = 0; k < 8; k++) {
+		ASSERT_EQ(0, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create));
+		first = first ? first : create.handle;
+	}
+	EXPECT_EQ(-ENOSPC, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create));
+	ASSERT_EQ(0, test_handle_close(self->fd, first));
+	EXPECT_EQ(0, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create));
+	close(self->fd);
+	self->fd = -1;
+	test_module_reload(_metadata, "");
+}
+
+/* Reset while it is driven */
+
+TEST_F(module, device_is_reset_while_files_are_open)
+{
+	char path[PATH_MAX];
+	int round;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", self->bus);
+	for (round = 0; round < 3; round++) {
+		ASSERT_EQ(0, test_write_file(path, "1"));
+		memset(self->destination.map, 0, SIZE);
+		ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
+		ASSERT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
+	}
+}
+
+/* Unbound while a file is open */
+
+TEST_F(module, unbound_device_has_no_node)
+{
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	EXPECT_EQ(-ENODEV, test_open_driver("/dev/accel", "accel", "tessera"));
+}
+
+TEST_F(module, every_ioctl_of_an_unbound_device_says_enodev)
+{
+	struct drm_tessera_dev_query query = { .type = DRM_TESSERA_DEV_QUERY_INFO };
+	struct drm_tessera_bo_create create = { .size = SIZE };
+	struct drm_tessera_bo_mmap_offset offset = { .handle = self->source.handle };
+	struct drm_tessera_bo_wait wait = { .handle = self->source.handle };
+	struct drm_tessera_submit submit = test_submission(&self->job.job, 1);
+	struct drm_unique unique = {};
+	struct drm_auth auth = {};
+
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_DEV_QUERY, &query));
+	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create));
+	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_MMAP_OFFSET, &offset));
+	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_WAIT, &wait));
+	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_SUBMIT, &submit));
+	EXPECT_EQ(-ENODEV, test_handle_close(self->fd, self->source.handle));
+	EXPECT_NE(0, test_ioctl(self->fd, DRM_IOCTL_GET_UNIQUE, &unique));
+	EXPECT_NE(0, test_ioctl(self->fd, DRM_IOCTL_GET_MAGIC, &auth));
+}
+
+TEST_F(module, mapping_of_an_unbound_device_can_still_be_read)
+{
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	EXPECT_EQ(SIZE, test_filled(self->source.map, SIZE, 1));
+}
+
+TEST_F(module, file_of_an_unbound_device_can_be_closed)
+{
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	let_go(_metadata, self);
+	ASSERT_EQ(0, driver_write("bind", self->bus));
+	check_device(_metadata);
+}
+
+TEST_F(module, exported_buffer_outlives_the_binding)
+{
+	int dma_buf;
+	void *map;
+
+	ASSERT_EQ(0, drmPrimeHandleToFD(self->fd, self->source.handle, DRM_CLOEXEC, &dma_buf));
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	map = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, dma_buf, 0);
+	ASSERT_NE(MAP_FAILED, map);
+	EXPECT_EQ(SIZE, test_filled(map, SIZE, 1));
+	ASSERT_EQ(0, munmap(map, SIZE));
+	close(dma_buf);
+	let_go(_metadata, self);
+}
+
+TEST_F(module, imported_buffer_outlives_the_binding)
+{
+	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = SIZE };
+	int control = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	uint32_t handle;
+	int dma_buf;
+	void *memory;
+
+	if (control < 0)
+		SKIP(return, "the kernel has no /dev/udmabuf");
+	create.memfd = memfd_create("tessera", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	ASSERT_EQ(0, ftruncate(create.memfd, SIZE));
+	ASSERT_EQ(0, fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK));
+	memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, create.memfd, 0);
+	ASSERT_NE(MAP_FAILED, memory);
+	dma_buf = ioctl(control, UDMABUF_CREATE, &create);
+	ASSERT_GE(dma_buf, 0);
+	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, dma_buf, &handle));
+	self->job.operands[0].handle = handle;
+	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	EXPECT_EQ(SIZE, test_filled(memory, SIZE, 1));
+	close(dma_buf);
+	let_go(_metadata, self);
+	EXPECT_EQ(SIZE, test_filled(memory, SIZE, 1));
+}
+
+TEST_F(module, submission_that_waits_ends_with_enodev_when_the_device_is_unbound)
+{
+	struct test_gate gate;
+	int fence;
+
+	TEST_GATE_OR_SKIP(self->fd, &gate);
+	fence = test_submit_gated(_metadata, self->fd, &self->job, &gate, NULL);
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_gate_signal(&gate));
+	EXPECT_EQ(-ENODEV, test_sync_file_wait(_metadata, fence));
+}
+
+/* A sync_file names the driver and the timeline of its fence, which are the driver's strings */
+TEST_F(module, fence_can_be_looked_at_when_all_else_is_gone)
+{
+	struct drm_tessera_submit submit = test_submission(&self->job.job, 1);
+	int fence = test_submit_fence(_metadata, self->fd, &submit);
+	struct sync_fence_info fence_info = {};
+	struct sync_file_info info = { .num_fences = 1, .sync_fence_info = (uintptr_t)&fence_info };
+
+	ASSERT_EQ(1, test_sync_file_wait(_metadata, fence));
+	let_go(_metadata, self);
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	/* Both are good: that the fence keeps the module, or that it no longer needs it */
+	test_module_unload();
+	ASSERT_EQ(0, test_ioctl(fence, SYNC_IOC_FILE_INFO, &info));
+	EXPECT_EQ(1, info.status);
+	EXPECT_EQ(1, fence_info.status);
+	close(fence);
+}
+
+TEST_F(module, new_binding_works_beside_a_file_of_the_old)
+{
+	struct drm_tessera_dev_query query = { .type = DRM_TESSERA_DEV_QUERY_INFO };
+
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, driver_write("bind", self->bus));
+	check_device(_metadata);
+	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_DEV_QUERY, &query));
+}
+
+TEST_F_TIMEOUT(module, device_is_bound_again_and_again, TEST_LONG_TIMEOUT)
+{
+	int round;
+
+	for (round = 0; round < 10; round++) {
+		ASSERT_EQ(0, driver_write("unbind", self->bus));
+		ASSERT_EQ(0, driver_write("bind", self->bus));
+		check_device(_metadata);
+	}
+}
+
+TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_submits, TEST_LONG_TIMEOUT)
+{
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	ASSERT_EQ(0, pipe(ready));
+	child = fork();
+	ASSERT_GE(child, 0);
+	if (!child) {
+		int ret, k = 0;
+
+		while (!(ret = test_submit_job(self->fd, &self->job)))
+			if (++k == 20)
+				ASSERT_EQ(1, write(ready[1], "", 1));
+		_exit(ret != -ENODEV || k < 20);
+	}
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	test_join(_metadata, child);
+	ASSERT_EQ(0, driver_write("bind", self->bus));
+	check_device(_metadata);
+}
+
+TEST_HARNESS_MAIN

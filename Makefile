@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: MIT
+#
+# The one entry to Tessera: builds the library, the tool and the module, and has qemu/ build the
+# emulator. What is built goes to build/, the module to driver/. Sources are known by where they
+# lie: a new file is built for being there. How tests are run and counted is tests/check's business,
+# how the guest is run qemu/vm's.
+#
+#   V=1        show the commands
+#   CFLAGS=    instead of -O2 -g            KDIR=      build the module against that kernel
+#   PREFIX=    where to install             KERNEL=    run that kernel in the guest
+#   DESTDIR=   below which to install       QEMU_SRC=  build that QEMU;  QEMU= run that one
+
+MAKEFLAGS += --no-builtin-rules --no-builtin-variables
+.DELETE_ON_ERROR:
+.SECONDARY:
+.DEFAULT_GOAL := all
+
+VERSION := 0.1.0
+SOVERSION := 0
+
+CC := cc
+AR := ar
+CFLAGS := -O2 -g
+LDFLAGS :=
+PREFIX := /usr/local
+LIBDIR = $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
+BINDIR = $(PREFIX)/bin
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-8s%s\n' '$(1)' '$(2)')
+
+# --- what must be there before anything else -----------------------------------------------------
+
+# Which groups of packages a goal needs; a goal that is not here needs none.
+needs_all := build
+needs_library := build
+needs_tool := build
+needs_module := build
+needs_compdb := build
+needs_install := build
+needs_qemu := guest
+needs_shell := guest
+needs_demo := guest
+needs_check := guest test
+needs_check-unit := test
+needs_check-qtest := guest test
+needs_check-kselftest := guest test
+needs_lint := build guest test lint
+needs_doc := doc
+
+goals := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))
+groups := $(sort $(foreach goal,$(goals),$(needs_$(goal))))
+dry_run := $(findstring n,$(firstword -$(MAKEFLAGS)))
+ifneq ($(groups),)
+prerequisites := $(shell tools/prerequisites $(if $(dry_run),--check) $(groups) && echo there)
+ifneq ($(prerequisites),there)
+$(error what is named above is missing)
+endif
+endif
+
+# --- flags ---------------------------------------------------------------------------------------
+
+# Asked for once, and only by what compiles.
+drm_cflags = $(eval drm_cflags := $(shell pkg-config --cflags libdrm))$(drm_cflags)
+drm_libs = $(eval drm_libs := $(shell pkg-config --libs libdrm))$(drm_libs)
+cmocka_cflags = $(eval cmocka_cflags := $(shell pkg-config --cflags cmocka))$(cmocka_cflags)
+cmocka_libs = $(eval cmocka_libs := $(shell pkg-config --libs cmocka))$(cmocka_libs)
+
+warnings := -Wall -Wextra -Werror
+includes = -Iuapi -Ilibaccel/include -Ilibaccel $(drm_cflags)
+common_flags = -std=gnu11 $(warnings) $(includes) -D_GNU_SOURCE -pthread -MMD -MP
+release_flags = $(common_flags) -fPIC -fvisibility=hidden $(CFLAGS)
+sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+asan_flags = $(common_flags) -Itools -Idriver -Itests -Itests/reference $(sanitize) -O1 -g
+libs = $(drm_libs) -lm
+
+# What is built depends on how, and on which sources there are: these files change only when what
+# they say does.
+define stamp_rule
+build/$(1).stamp: FORCE | build/
+	@printf '%s\n' '$$($(2))' | cmp -s - $$@ || printf '%s\n' '$$($(2))' > $$@
+endef
+release_stamp = $(CC) $(release_flags) $(LDFLAGS)
+asan_stamp = $(CC) $(asan_flags)
+kselftest_stamp = $(CC) $(kselftest_flags)
+qemu_stamp = $(QEMU_SRC) $(emulator_sources)
+sources_stamp = $(library_sources) $(tool_sources) $(asan_sources)
+$(eval $(call stamp_rule,release,release_stamp))
+$(eval $(call stamp_rule,asan,asan_stamp))
+$(eval $(call stamp_rule,kselftest,kselftest_stamp))
+$(eval $(call stamp_rule,qemu,qemu_stamp))
+$(eval $(call stamp_rule,sources,sources_stamp))
+
+# --- the library and the tool --------------------------------------------------------------------
+
+library_sources := $(sort $(wildcard libaccel/*/*.c))
+library_objects := $(library_sources:%.c=build/release/%.o)
+tool_sources := $(sort $(wildcard tools/*.c))
+tool_objects := $(tool_sources:%.c=build/release/%.o)
+
+static_library := build/libaccel/libaccel.a
+soname := libaccel.so.$(SOVERSION)
+shared_library := build/libaccel/libaccel.so.$(VERSION)
+shared_links := build/libaccel/$(soname) build/libaccel/libaccel.so
+tool := build/tools/accel
+
+##:all: the library, the tool and the module (the default)
+all: library tool module
+
+library: $(static_library) $(shared_links) build/libaccel/accel.pc
+
+tool: $(tool)
+
+# The engine is what data goes through, in the library and in the device.
+build/release/libaccel/engine/%.o: private CFLAGS += -O3
+
+build/release/%.o: %.c build/release.stamp
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(release_flags) -c -o $@ $<
+
+$(static_library): $(library_objects) build/sources.stamp
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(library_objects)
+
+$(shared_library): $(library_objects) libaccel/libaccel.map build/sources.stamp
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -pthread -Wl,-soname,$(soname) -Wl,--no-undefined \
+		-Wl,--version-script=libaccel/libaccel.map $(CFLAGS) $(LDFLAGS) -o $@ \
+		$(library_objects) $(libs)
+
+$(shared_links): $(shared_library)
+	@ln -sf $(notdir $<) $@
+
+build/libaccel/accel.pc: libaccel/accel.pc.in build/install.stamp
+	@mkdir -p $(@D)
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+install_stamp = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION)
+$(eval $(call stamp_rule,install,install_stamp))
+
+# Linked statically, so that it runs from here, and in the guest, without being installed.
+$(tool): $(tool_objects) $(static_library)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+
+# --- the module ----------------------------------------------------------------------------------
+
+module := driver/tessera.ko
+module_sources := $(sort $(filter-out driver/%.mod.c driver/.%,$(wildcard driver/*.c driver/*.h)) \
+		  driver/Kbuild $(wildcard uapi/drm/*.h))
+
+module: $(module)
+
+build/kdir.stamp: FORCE | build/
+	@kdir=$$(qemu/fetch kdir) && { echo "$$kdir" | cmp -s - $@ || echo "$$kdir" > $@; }
+
+$(module): $(module_sources) build/kdir.stamp
+	$(call say,MODULE,$@)
+	$(Q)$(MAKE) --no-print-directory $(if $(filter 1,$(V)),V=1,-s) \
+		-C "$$(cat build/kdir.stamp)" M=$(CURDIR)/driver modules
+	@touch $@
+
+# --- the emulator and the guest ------------------------------------------------------------------
+
+emulator := build/qemu/qemu-system-x86_64
+qtest := build/qemu/tessera-test
+emulator_sources := $(wildcard qemu/*.c qemu/*.h qemu/Kconfig qemu/meson.build qemu/trace-events \
+		    uapi/drm/*.h libaccel/engine/*.[ch]) qemu/build qemu/devices.mak \
+		    driver/tessera_hw.h tests/qtest/tessera-test.c
+
+##:qemu: the emulator with the device, and the device's tests
+qemu: $(emulator)
+
+build/qemu.done: $(emulator_sources) build/qemu.stamp
+	$(call say,QEMU,$(emulator))
+	$(Q)qemu/build
+	@touch $@
+
+$(emulator) $(qtest): build/qemu.done
+
+# With QEMU= there is no emulator to build.
+guest: $(if $(QEMU),,build/qemu.done) module tool
+
+##:demo: a tensor through library, driver and device and back, in the guest
+demo: guest
+	$(call say,VM,build/tools/accel demo)
+	$(Q)qemu/vm -- build/tools/accel demo
+
+##:shell: a shell in the guest, with the module loaded
+shell: guest
+	$(Q)qemu/vm --interactive -- $${SHELL:-/bin/bash}
+
+# --- tests ---------------------------------------------------------------------------------------
+
+unit_programs := $(patsubst tests/unit/%.c,build/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+asan_sources := $(library_sources) $(filter-out tools/accel.c,$(tool_sources)) \
+		$(wildcard tests/reference/*.c) $(wildcard driver/tessera_layout.c)
+asan_objects := $(asan_sources:%.c=build/asan/%.o)
+asan_library := build/asan/libaccel.a
+
+kselftest_sources := $(sort $(wildcard tests/kselftest/*.c))
+kselftest_programs := $(kselftest_sources:tests/kselftest/%.c=build/kselftest/%)
+kselftest_headers = $(eval kselftest_headers := $(shell qemu/fetch kselftest))$(kselftest_headers)
+kselftest_flags = $(common_flags) -isystem $(kselftest_headers) -Itests $(CFLAGS)
+reference_objects := $(patsubst %.c,build/release/%.o,$(wildcard tests/reference/*.c))
+
+build/asan/%.o: %.c build/asan.stamp
+	$(call say,CC,$< (sanitized))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(asan_flags) -c -o $@ $<
+
+build/asan/tests/unit/%.o: private includes += -Itests/unit $(cmocka_cflags)
+
+$(asan_library): $(asan_objects) build/sources.stamp
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(asan_objects)
+
+build/unit/%: build/asan/tests/unit/%.o $(asan_library)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(sanitize) -o $@ $^ $(cmocka_libs) $(libs)
+
+build/release/tests/reference/%.o: private includes += -Itests -Itests/reference
+
+build/kselftest/%: tests/kselftest/%.c $(reference_objects) $(static_library) build/kselftest.stamp
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(kselftest_flags) -MF $@.d -o $@ $< $(reference_objects) $(static_library) \
+		$(libs)
+
+tests: $(unit_programs) $(kselftest_programs) build/qemu.done
+
+##:check: every test: unit, qtest, kselftest; ends with "N passed, N failed"
+check: tests guest
+	$(Q)tests/check unit qtest kselftest
+
+##:check-unit: the tests of library, tool and validation, on the host, sanitized
+check-unit: $(unit_programs)
+	$(Q)tests/check unit
+
+##:check-qtest: the tests of the device alone
+check-qtest: build/qemu.done
+	$(Q)tests/check qtest
+
+##:check-kselftest: the tests of driver and library, in the guest
+check-kselftest: guest $(kselftest_programs)
+	$(Q)tests/check kselftest
+
+##:lint: style, warnings, sparse, licences: what is checked without running it
+lint: all
+	$(Q)tests/lint
+
+# --- the rest ------------------------------------------------------------------------------------
+
+##:install: the library, its headers and the tool
+install: library tool
+	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/drm $(DESTDIR)$(BINDIR)
+	$(Q)install -m 644 libaccel/include/accel.h $(DESTDIR)$(INCLUDEDIR)
+	$(Q)install -m 644 uapi/drm/tessera_accel.h $(DESTDIR)$(INCLUDEDIR)/drm
+	$(Q)install -m 644 $(static_library) $(DESTDIR)$(LIBDIR)
+	$(Q)install -m 755 $(shared_library) $(DESTDIR)$(LIBDIR)
+	$(Q)cp -P $(shared_links) $(DESTDIR)$(LIBDIR)
+	$(Q)install -m 644 build/libaccel/accel.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(Q)install -m 755 $(tool) $(DESTDIR)$(BINDIR)
+	$(if $(DESTDIR),,$(Q)! [ -w /etc/ld.so.cache ] || PATH=$$PATH:/usr/sbin:/sbin ldconfig)
+
+##:uninstall: what install put there
+uninstall:
+	$(Q)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libaccel.a pkgconfig/accel.pc \
+		$(notdir $(shared_library) $(shared_links))) $(DESTDIR)$(BINDIR)/accel \
+		$(DESTDIR)$(INCLUDEDIR)/accel.h $(DESTDIR)$(INCLUDEDIR)/drm/tessera_accel.h
+
+##:doc: the documentation as HTML, in build/doc
+doc:
+	$(call say,SPHINX,build/doc)
+	$(Q)sphinx-build -q -W -b html Documentation build/doc
+
+# For editors and analysers; the module's are made by the kernel's own build.
+compdb_sources = $(library_sources) $(tool_sources) $(wildcard tests/unit/*.c tests/reference/*.c)
+compdb_entry = {"directory": "$(CURDIR)", "file": "$(1)", \
+"command": "$(CC) $(asan_flags) -Itests/unit $(cmocka_cflags) -c $(1)"}
+
+##:compdb: compile_commands.json
+compdb:
+	$(call say,GEN,compile_commands.json)
+	@printf '[\n' > compile_commands.json
+	@$(foreach source,$(filter-out $(lastword $(compdb_sources)),$(compdb_sources)),\
+		printf '%s,\n' '$(call compdb_entry,$(source))' >> compile_commands.json;)
+	@printf '%s\n]\n' '$(call compdb_entry,$(lastword $(compdb_sources)))' \
+		>> compile_commands.json
+
+##:clean: what was built here; the cache stays
+clean:
+	$(Q)rm -rf build compile_commands.json
+	$(Q)cd driver && rm -rf *.o *.ko *.mod *.mod.c .*.o .*.cmd .*.d .tmp_* Module.symvers \
+		modules.order
+
+##:help: this
+help:
+	@sed -n 's/^##:\([a-z-]*\): /\1\t/p' Makefile | \
+		awk -F'\t' '{ printf "  make %-16s %s\n", $$1, $$2 }'
+	@sed -n 's/^#   /  /p' Makefile | head -n 5
+
+build/:
+	@mkdir -p $@
+
+FORCE:
+
+.PHONY: all library tool module qemu guest demo shell tests check check-unit check-qtest \
+	check-kselftest lint install uninstall doc compdb clean help FORCE
+
+objects := $(library_objects) $(tool_objects) $(asan_objects) $(reference_objects)
+-include $(objects:.o=.d) $(unit_programs:build/unit/%=build/asan/tests/unit/%.d) \
+	$(kselftest_programs:=.d)

@@ -10,6 +10,8 @@
 #   PREFIX=    where to install             KERNEL=    run that kernel in the guest
 #   DESTDIR=   below which to install       QEMU_SRC=  build that QEMU;  QEMU= run that one
 
+# Before options are added here: the first word, where it has no dashes, is the letters of make's own
+dry_run := $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS))))
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -51,7 +53,6 @@ needs_doc := doc
 
 goals := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))
 groups := $(sort $(foreach goal,$(goals),$(needs_$(goal))))
-dry_run := $(findstring n,$(firstword -$(MAKEFLAGS)))
 ifneq ($(groups),)
 prerequisites := $(shell tools/prerequisites $(if $(dry_run),--check) $(groups) && echo there)
 ifneq ($(prerequisites),there)

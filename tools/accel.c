@@ -11,6 +11,8 @@
 static const struct command *const commands[] = {
 	&info_command,
 	&run_command,
+	&map_command,
+	&layout_command,
 	&demo_command,
 };
 

@@ -26,6 +26,8 @@ struct command {
 
 extern const struct command info_command;
 extern const struct command run_command;
+extern const struct command map_command;
+extern const struct command layout_command;
 extern const struct command demo_command;
 
 /* Says what went wrong, as "accel NAME: MESSAGE", and returns status. */

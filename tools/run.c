@@ -36,7 +36,8 @@ static int parse_layouts(struct run *run, struct accel_error *error)
 	int ret = accel_layout_parse(request->from, NULL, &run->from, error);
 
 	if (!ret)
-		ret = accel_layout_parse(request->to, request->from, &run->to, error);
+		ret = accel_layout_parse(request->to, accel_layout_axes(run->from), &run->to,
+					 error);
 	if (ret)
 		return ret;
 	if (accel_layout_rank(run->from) != in->rank)

@@ -17,6 +17,7 @@
 #ifndef ACCEL_H
 #define ACCEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -421,50 +422,696 @@ ACCEL_API int accel_fence_export(struct accel_fence *fence, int *fd, struct acce
  */
 ACCEL_API int accel_fence_import(int fd, struct accel_fence **fence, struct accel_error *error);
 
+/* Expressions ------------------------------------------------------------------------------ */
+
+/*
+ * Integer expressions over named variables. Immutable and shared; values are 64-bit integers
+ * of mathematics: what does not fit is -EOVERFLOW, never a wrapped value. // and % are floor
+ * division and floor modulo, as in Python: -7 // 4 is -2 and -7 % 4 is 1. A comparison is 1 or 0,
+ * and whatever is not 0 counts as true.
+ */
+
+#define ACCEL_EXPRESSION_MAX_DEPTH	256	/* operations inside of one another */
+#define ACCEL_EXPRESSION_MAX_SIZE	16384	/* operations, constants and variables in all */
+#define ACCEL_NAME_MAX			31	/* characters of a variable's name */
+
+enum accel_expression_kind {
+	ACCEL_EXPRESSION_CONSTANT = 0,
+	ACCEL_EXPRESSION_VARIABLE,
+	ACCEL_EXPRESSION_ADD,			/* a + b */
+	ACCEL_EXPRESSION_SUBTRACT,		/* a - b */
+	ACCEL_EXPRESSION_MULTIPLY,		/* a * b */
+	ACCEL_EXPRESSION_FLOOR_DIVIDE,		/* a // b */
+	ACCEL_EXPRESSION_FLOOR_MODULO,		/* a % b */
+	ACCEL_EXPRESSION_MIN,			/* min(a, b) */
+	ACCEL_EXPRESSION_MAX,			/* max(a, b) */
+	ACCEL_EXPRESSION_EQUAL,			/* a == b */
+	ACCEL_EXPRESSION_NOT_EQUAL,		/* a != b */
+	ACCEL_EXPRESSION_LESS,			/* a < b */
+	ACCEL_EXPRESSION_LESS_EQUAL,		/* a <= b */
+	ACCEL_EXPRESSION_GREATER,		/* a > b */
+	ACCEL_EXPRESSION_GREATER_EQUAL,		/* a >= b */
+	ACCEL_EXPRESSION_AND,			/* a and b */
+	ACCEL_EXPRESSION_OR,			/* a or b */
+	ACCEL_EXPRESSION_SELECT,		/* select(condition, a, b) */
+};
+
+struct accel_expression;
+
+/* The answer to a question that can be too hard, or depend on the value of a symbol. */
+enum accel_answer {
+	ACCEL_ANSWER_NO = 0,
+	ACCEL_ANSWER_YES = 1,
+	ACCEL_ANSWER_UNKNOWN = 2,
+};
+
+/* A value for a variable. */
+struct accel_binding {
+	const char *name;
+	int64_t value;
+};
+
+/* minimum <= variable < limit. A limit of INT64_MAX: not known. */
+struct accel_range {
+	int64_t minimum;
+	int64_t limit;
+};
+
+struct accel_named_range {
+	const char *name;
+	struct accel_range range;
+};
+
+/*
+ * Builders. The operands stay the caller's; the result refers to them. Constants are folded,
+ * nothing else is. Errors: -EOVERFLOW; -EDOM for a division by the constant 0; -E2BIG beyond
+ * ACCEL_EXPRESSION_MAX_x; -EINVAL for a name that is no name (a letter or _, then letters,
+ * digits and _, at most ACCEL_NAME_MAX in all; and, or, min, max, select and lambda are taken) or a
+ * kind that takes another number of operands; -ENOMEM.
+ */
+ACCEL_API int accel_expression_constant(int64_t value, struct accel_expression **expression,
+					struct accel_error *error);
+ACCEL_API int accel_expression_variable(const char *name, struct accel_expression **expression,
+					struct accel_error *error);
+ACCEL_API int accel_expression_binary(enum accel_expression_kind kind,
+				      struct accel_expression *left,
+				      struct accel_expression *right,
+				      struct accel_expression **expression,
+				      struct accel_error *error);
+ACCEL_API int accel_expression_select(struct accel_expression *condition,
+				      struct accel_expression *if_true,
+				      struct accel_expression *if_false,
+				      struct accel_expression **expression,
+				      struct accel_error *error);
+
+/*
+ * Parses text such as "4*c_outer + c % 4" or "select(i < n and j >= 2, i//4, min(i, j))". * // %
+ * bind tighter than + -, those tighter than comparisons, then and, then or. Time is linear in
+ * the length. Errors: those of the builders, and -EINVAL if malformed, with the column.
+ */
+ACCEL_API int accel_expression_parse(const char *text, struct accel_expression **expression,
+				     struct accel_error *error);
+
+/* Prints, as snprintf() does, what parses back to the same expression. */
+ACCEL_API int accel_expression_print(const struct accel_expression *expression, char *text,
+				     size_t size);
+
+ACCEL_API struct accel_expression *accel_expression_ref(struct accel_expression *expression);
+ACCEL_API void accel_expression_unref(struct accel_expression *expression);
+
+ACCEL_API enum accel_expression_kind accel_expression_kind(
+		const struct accel_expression *expression);
+
+/* Operand number k, borrowed, or NULL if there is none. */
+ACCEL_API struct accel_expression *accel_expression_operand(
+		const struct accel_expression *expression, uint32_t k);
+
+/* True, and the value, if the expression is a constant. */
+ACCEL_API bool accel_expression_is_constant(const struct accel_expression *expression,
+					    int64_t *value);
+
+/* The name, or NULL if the expression is no variable. Lives as long as the expression. */
+ACCEL_API const char *accel_expression_name(const struct accel_expression *expression);
+
+/*
+ * The value. Only the branch that select takes, and of and and or only what decides, is looked at.
+ * Errors: -ENOENT for a variable without a value; -EDOM for a division by 0; -EOVERFLOW.
+ */
+ACCEL_API int accel_expression_evaluate(const struct accel_expression *expression,
+					size_t num_bindings, const struct accel_binding *bindings,
+					int64_t *value, struct accel_error *error);
+
+/*
+ * An expression of the same value for all values in the ranges, in a canonical form: constants
+ * folded, sums and products sorted, divisions resolved where the ranges prove it. A variable
+ * without a range is a symbolic size, and at least 1. Where the given expression
+ * overflows, the result may have a value. Errors: -EOVERFLOW, -ENOMEM, -E2BIG.
+ */
+ACCEL_API int accel_expression_simplify(struct accel_expression *expression, size_t num_ranges,
+					const struct accel_named_range *ranges,
+					struct accel_expression **result,
+					struct accel_error *error);
+
+/* Whether both have the same value everywhere in the ranges: proved, not compared as text. */
+ACCEL_API int accel_expression_equal(struct accel_expression *a, struct accel_expression *b,
+				     size_t num_ranges, const struct accel_named_range *ranges,
+				     enum accel_answer *answer, struct accel_error *error);
+
+/* Index maps ------------------------------------------------------------------------------- */
+
+/*
+ * A map takes an index, a tuple of integers, to another: a logical index to a physical one.
+ *
+ *	(n, h, w, c) -> (n, c//4, h, w, c%4)	or	lambda n,h,w,c: [n, c//4, h, w, c%4]
+ *	(m, n, p, q) -> (m, q//4, n | p, q%4)	| or te.AXIS_SEPARATOR separates flattened axes
+ *	(*b, c) -> (*b, c//8, c%8)		any number of axes in place of *b, even none
+ *	(i < 14, -2 <= j < N) -> (j, i)		ranges of inputs; N is a symbolic size, at least 1
+ *
+ * A variable that is no input is a symbolic size. Inputs are 0 or more where no range says
+ * otherwise. A map is immutable. Functions that take a rank
+ * and a shape put that many axes in place of *b first.
+ *
+ * A shape of a map's inputs means 0 <= index < extent and takes the place of the ranges in the
+ * map; with NULL for the shape those of the map hold, rank is the map's own.
+ */
+
+#define ACCEL_MAP_MAX_AXES	32	/* inputs, or outputs, of a map */
+
+struct accel_map;
+
+/* An input of a map. */
+struct accel_axis {
+	const char *name;			/* "*b" stands for any number of axes */
+	struct accel_expression *minimum;	/* NULL: 0 */
+	struct accel_expression *limit;		/* exclusive; NULL: not known */
+};
+
+/* Parses a map. Linear time. Errors: as accel_expression_parse(). */
+ACCEL_API int accel_map_parse(const char *text, struct accel_map **map,
+			      struct accel_error *error);
+
+/*
+ * Builds a map. Inputs have different names; a variable "*b" may only be an output of its own.
+ * separators are the outputs after which the flattened axis ends, ascending: {2} for (n, c//4, h |
+ * w, c%4). What is given is referred to, names are copied.
+ * Errors: -EINVAL, -E2BIG for too many axes, -ENOMEM.
+ */
+ACCEL_API int accel_map_create(uint32_t num_inputs, const struct accel_axis *inputs,
+			       uint32_t num_outputs, struct accel_expression *const *outputs,
+			       uint32_t num_separators, const uint32_t *separators,
+			       struct accel_map **map, struct accel_error *error);
+
+/* The map that leaves every index of this rank as it is. */
+ACCEL_API int accel_map_create_identity(uint32_t rank, struct accel_map **map,
+					struct accel_error *error);
+
+/* The map to output d = input axes[d]; axes is a permutation of 0 .. rank - 1. */
+ACCEL_API int accel_map_create_permutation(uint32_t rank, const uint32_t *axes,
+					   struct accel_map **map, struct accel_error *error);
+
+ACCEL_API struct accel_map *accel_map_ref(struct accel_map *map);
+ACCEL_API void accel_map_unref(struct accel_map *map);
+
+/* Prints, as snprintf() does, what parses back to the same map. */
+ACCEL_API int accel_map_print(const struct accel_map *map, char *text, size_t size);
+
+/* Inputs and outputs as written: *b counts as one. */
+ACCEL_API uint32_t accel_map_num_inputs(const struct accel_map *map);
+ACCEL_API uint32_t accel_map_num_outputs(const struct accel_map *map);
+
+/* Whether the map has *b among its inputs. */
+ACCEL_API bool accel_map_is_variadic(const struct accel_map *map);
+
+/* Borrowed; k is below accel_map_num_x(). */
+ACCEL_API const char *accel_map_input_name(const struct accel_map *map, uint32_t k);
+ACCEL_API struct accel_expression *accel_map_output(const struct accel_map *map, uint32_t k);
+
+/* The outputs after which a flattened axis ends; returns how many. separators may be NULL. */
+ACCEL_API uint32_t accel_map_separators(const struct accel_map *map,
+					uint32_t separators[ACCEL_MAP_MAX_AXES]);
+
+/*
+ * The map with rank inputs: *b becomes b0, b1, ... -EINVAL if the map cannot have that rank; a map
+ * that is not variadic is returned as it is.
+ */
+ACCEL_API int accel_map_expand(struct accel_map *map, uint32_t rank, struct accel_map **result,
+			       struct accel_error *error);
+
+/* The same map with other names for its inputs. -EINVAL if a symbol or an input has that name. */
+ACCEL_API int accel_map_rename(struct accel_map *map, uint32_t num_names,
+			       const char *const *names, struct accel_map **result,
+			       struct accel_error *error);
+
+/* The map with values, at least 1, in place of symbolic sizes. -ENOENT for an unknown name. */
+ACCEL_API int accel_map_bind(struct accel_map *map, size_t num_bindings,
+			     const struct accel_binding *bindings, struct accel_map **result,
+			     struct accel_error *error);
+
+/* The map with 0 <= input < extent written into it. An extent of NULL: not known. */
+ACCEL_API int accel_map_with_extents(struct accel_map *map, uint32_t rank,
+				     struct accel_expression *const *extents,
+				     struct accel_map **result, struct accel_error *error);
+
+/*
+ * Where an index goes. output has room for ACCEL_MAP_MAX_AXES; output_rank may be NULL. -ERANGE
+ * if the index is outside of the ranges in the map, or negative where there are none.
+ */
+ACCEL_API int accel_map_apply_index(const struct accel_map *map, uint32_t rank,
+				    const int64_t *index, uint32_t *output_rank, int64_t *output,
+				    struct accel_error *error);
+
+/*
+ * The physical shape: for each output the largest value that it takes over the shape, plus one,
+ * by interval arithmetic: exact where no two terms of the output vary with the same digit of
+ * an input, and a bound otherwise. An output of an empty axis has extent 0. -ERANGE if an output
+ * can be negative; -EINVAL if symbols are left.
+ */
+ACCEL_API int accel_map_apply_shape(const struct accel_map *map, uint32_t rank,
+				    const int64_t *shape, uint32_t *output_rank,
+				    int64_t *output_shape, struct accel_error *error);
+
+/* The range of each output when the inputs have these ranges. Outputs may be negative. */
+ACCEL_API int accel_map_apply_ranges(const struct accel_map *map, uint32_t rank,
+				     const struct accel_range *ranges, uint32_t *output_rank,
+				     struct accel_range *output_ranges,
+				     struct accel_error *error);
+
+/*
+ * The shape, and the index, after the physical axes between two separators are flattened in
+ * row-major order: N separators give N + 1 axes. -EOVERFLOW.
+ */
+ACCEL_API int accel_map_flat_shape(const struct accel_map *map, uint32_t rank,
+				   const int64_t *shape, uint32_t *flat_rank, int64_t *flat_shape,
+				   struct accel_error *error);
+ACCEL_API int accel_map_flat_index(const struct accel_map *map, uint32_t rank,
+				   const int64_t *shape, const int64_t *index,
+				   uint32_t *flat_rank, int64_t *flat_index,
+				   struct accel_error *error);
+
+/*
+ * The map that does first, then second, simplified. The ranges are those of first, the separators
+ * those of second. A first input that has the name of a symbol of second gets another one.
+ * -EINVAL if second does not take as many inputs as first has outputs.
+ */
+ACCEL_API int accel_map_compose(struct accel_map *first, struct accel_map *second,
+				struct accel_map **result, struct accel_error *error);
+
+/* The same map over this shape, each output simplified. The result is variadic if shape is NULL. */
+ACCEL_API int accel_map_simplify(struct accel_map *map, uint32_t rank, const int64_t *shape,
+				 struct accel_map **result, struct accel_error *error);
+
+/* Whether both take each index of the shape to the same place, and separate the same axes. */
+ACCEL_API int accel_map_equal(struct accel_map *a, struct accel_map *b, uint32_t rank,
+			      const int64_t *shape, enum accel_answer *answer,
+			      struct accel_error *error);
+
+/* What a map does to the points of a shape. Initialised by accel_map_analyze(). */
+struct accel_map_analysis {
+	uint32_t input_rank;
+	uint32_t output_rank;
+	/* The bounds of the outputs, each a constant or over symbolic sizes. */
+	struct accel_expression *output_shape[ACCEL_MAP_MAX_AXES];
+
+	/* No two points go to the same place. */
+	enum accel_answer injective;
+	/* If injective is NO and this is true: two points that do, and where they go. */
+	bool has_collision;
+	int64_t collision[2][ACCEL_MAP_MAX_AXES];
+	int64_t collision_at[ACCEL_MAP_MAX_AXES];
+
+	/* It is injective and each point of the output shape is reached: there is no padding. */
+	enum accel_answer bijective;
+
+	/*
+	 * Takes each point that is reached back to where it comes from. NULL if the map is not
+	 * injective or no closed form is found. The names of its inputs tell what they are: c_outer
+	 * for c//4.
+	 */
+	struct accel_map *inverse;
+	/*
+	 * Over the inputs of inverse: true for the points of the output shape that are not
+	 * reached. NULL if there are none, or inverse is NULL.
+	 */
+	struct accel_expression *padding;
+	/* How many; NULL if injective is not YES. */
+	struct accel_expression *padding_count;
+
+	/* Why an answer is UNKNOWN, or why there is no inverse; empty otherwise. */
+	char reason[160];
+};
+
+/*
+ * Analyses the map over a shape, or with NULL over the ranges in the map, which may be symbolic.
+ * Splits and fusions of axes are resolved in closed form at any size, padded on either side.
+ * Other maps are enumerated when they have at most 65,536 points and are otherwise UNKNOWN, unless
+ * a collision is found. Errors: -EINVAL for a range that is not known; -ERANGE if an output can be
+ * negative; -EOVERFLOW, also for the number of points; -ENOMEM. When this fails, there is nothing
+ * in analysis, which may be released all the same.
+ */
+ACCEL_API int accel_map_analyze(struct accel_map *map, uint32_t rank, const int64_t *shape,
+				struct accel_map_analysis *analysis, struct accel_error *error);
+ACCEL_API void accel_map_analysis_release(struct accel_map_analysis *analysis);
+
+/* Loop nests ------------------------------------------------------------------------------- */
+
+/* The loops that walk a tensor in the order of a map's outputs, outermost first. */
+struct accel_loop_nest;
+
+/* A loop: 0 <= name < extent. What it points to lives as long as the nest. */
+struct accel_loop {
+	const char *name;			/* such as i_outer, i_inner, jk_merged */
+	struct accel_expression *extent;
+	uint32_t output;			/* of the map, that this loop counts */
+};
+
+/*
+ * Rewrites the loop nest over a shape so that it runs along the physical layout: for
+ * (i,j,k) -> (i//4, 128*j + k, i%4) the loops i_outer, jk_merged, i_inner. -EDOM if the map has no
+ * inverse in closed form, with the reason; errors of accel_map_analyze().
+ */
+ACCEL_API int accel_map_transform_layout(struct accel_map *map, uint32_t rank,
+					 const int64_t *shape, struct accel_loop_nest **nest,
+					 struct accel_error *error);
+
+ACCEL_API struct accel_loop_nest *accel_loop_nest_ref(struct accel_loop_nest *nest);
+ACCEL_API void accel_loop_nest_unref(struct accel_loop_nest *nest);
+
+ACCEL_API uint32_t accel_loop_nest_rank(const struct accel_loop_nest *nest);
+ACCEL_API struct accel_loop accel_loop_nest_loop(const struct accel_loop_nest *nest, uint32_t k);
+
+/* The logical index, axis by axis, as expressions over the loops: a map from loops to it. */
+ACCEL_API struct accel_map *accel_loop_nest_index(const struct accel_loop_nest *nest);
+
+/* The condition under which a point of the loops is padding, to be skipped; NULL: never. */
+ACCEL_API struct accel_expression *accel_loop_nest_padding(const struct accel_loop_nest *nest);
+
+/* The nest with loop order[k] at place k. order is a permutation, else -EINVAL. */
+ACCEL_API int accel_loop_nest_reorder(struct accel_loop_nest *nest, uint32_t rank,
+				      const uint32_t *order, struct accel_loop_nest **result,
+				      struct accel_error *error);
+
+/* Transforms ------------------------------------------------------------------------------- */
+
+/*
+ * What is to be done to the layout of one tensor: maps, applied one after another, once. Maps are
+ * pushed while the transform is pending; accel_transform_apply() ends that, and neither a
+ * second application nor another map is possible afterwards (-EALREADY). Needs itself to
+ * the calling thread.
+ */
+struct accel_transform;
+
+ACCEL_API int accel_transform_create(uint32_t rank, const int64_t *shape,
+				     struct accel_transform **transform,
+				     struct accel_error *error);
+ACCEL_API struct accel_transform *accel_transform_ref(struct accel_transform *transform);
+ACCEL_API void accel_transform_unref(struct accel_transform *transform);
+
+/*
+ * Adds a map, over the shape that the maps before it made. Only the last may have separators:
+ * -EINVAL. -EDOM if the map is not proved injective over that shape: two elements, or none, would
+ * be at one place.
+ */
+ACCEL_API int accel_transform_push(struct accel_transform *transform, struct accel_map *map,
+				   struct accel_error *error);
+
+/* The shape after the maps pushed so far. physical_shape has ACCEL_MAP_MAX_AXES elements. */
+ACCEL_API void accel_transform_shape(const struct accel_transform *transform,
+				     uint32_t *physical_rank, int64_t *physical_shape);
+
+/* Takes the maps as one, from the logical index to the physical one. Once: then -EALREADY. */
+ACCEL_API int accel_transform_apply(struct accel_transform *transform, struct accel_map **map,
+				    struct accel_error *error);
+
 /* Layouts ---------------------------------------------------------------------------------- */
 
 /*
- * A layout says where the elements of a logical shape are. Two notations are understood:
+ * A layout says where the elements of a logical shape are. It is written in one of these, which are
+ * named as accel_layout_notation() names them:
  *
- *	NHWC			dimension order: axes from the outermost to the innermost, dense
- *	strides:12,1,3@5	an element stride for each logical axis, and an offset if not 0
+ *	order	NHWC				axes from the outermost to the innermost
+ *	topi	NCHW16c OIHW4o4i OIHW[4o4i]	TVM, TOPI: a lower-case axis is a split
+ *	glow	glow:N[a=32][ns:data]H*[a=64]	Glow: alignment in bytes, attributes, *
+ *	stick	stick stick:pad=stick stick:order=1,0,2 stick:pad=all;order=1,0,2
+ *		stick:padded=5,128,192;order=0,1,2 stick:sparse
+ *		stick:device_size=128,3,64,64;stride_map=150,64,15000,1
+ *						Spyre: sticks of 128 bytes
+ *	strides	strides:12,1,3@5		NumPy, PyTorch: elements, and an offset
+ *	tile	tile:outer=NCHW;tile=1,8,8,8;inner=NCHW
+ *	xla	xla:{1,0:T(8,128)(2,1)}		XLA: minor to major, tiles; * combines
+ *	onednn	onednn:aBcd16b onednn:nChw16c	oneDNN: format tags
+ *	pack	pack:inner_dims_pos=1;inner_tiles=16;outer_dims_perm=0,2,3,1
+ *	unpack	unpack:(the same)		MLIR: linalg.pack, linalg.unpack
+ *	map	(n, h, w, c) -> (n, c//4, h, w, c%4)
+ *
+ * The name and a colon may stand before any of them; it must where it is shown, but before *, N[
+ * and { it need not.
  */
+
+/* A layout that fits shapes of every rank: see accel_layout_rank(). */
+#define ACCEL_RANK_ANY			UINT32_MAX
+
+/* Axes of a physical shape. */
+#define ACCEL_MAX_PHYSICAL_DIMS		ACCEL_MAP_MAX_AXES
 
 /*
  * Parses notation. axes names the logical axes in their order, an upper-case letter each, such as
- * "NCHW"; with NULL they are in the order of the notation. A dimension order must name
- * exactly these axes. For strides, axes may be NULL. -EINVAL with the column if malformed.
+ * "NCHW"; with NULL they are in the order in which the notation mentions them, or have no names. A
+ * notation made of axes must name exactly these. -EINVAL with the column if malformed; -EOVERFLOW.
  */
 ACCEL_API int accel_layout_parse(const char *notation, const char *axes,
 				 struct accel_layout **layout, struct accel_error *error);
 
+/* The layout that an index map makes, row-major; axes as above. -EINVAL if ranks differ. */
+ACCEL_API int accel_layout_create_map(struct accel_map *map, const char *axes,
+				      struct accel_layout **layout, struct accel_error *error);
+
 ACCEL_API struct accel_layout *accel_layout_ref(struct accel_layout *layout);
 ACCEL_API void accel_layout_unref(struct accel_layout *layout);
 
-/* The number of logical axes. */
+/* The number of logical axes, or ACCEL_RANK_ANY. */
 ACCEL_API uint32_t accel_layout_rank(const struct accel_layout *layout);
+
+/* The letters of the logical axes, or "" if they have no names. */
+ACCEL_API const char *accel_layout_axes(const struct accel_layout *layout);
+
+/* The name of the notation: "topi" and so on. */
+ACCEL_API const char *accel_layout_notation(const struct accel_layout *layout);
+
+/* The name of notation number k, or NULL beyond the last. */
+ACCEL_API const char *accel_notation_name(uint32_t k);
 
 /*
  * Prints the layout in canonical notation, as snprintf() does: returns the length that it needs
- * without the terminating zero, and writes what fits.
+ * without the terminating zero, and writes what fits. With the same axes it parses back to
+ * the same layout.
  */
 ACCEL_API int accel_layout_print(const struct accel_layout *layout, char *text, size_t size);
 
 /*
  * The stride of each logical axis and the offset of element 0, in elements, for a logical shape of
- * the layout's rank. Errors: -EINVAL for another rank or a negative extent; -EOVERFLOW.
+ * the layout's rank. Errors: -EINVAL for another rank or a negative extent; -ENOTSUP if an axis
+ * has no single stride, as a split one; -EOVERFLOW.
  */
 ACCEL_API int accel_layout_strides(const struct accel_layout *layout, uint32_t rank,
 				   const int64_t *shape, int64_t *strides, int64_t *offset,
 				   struct accel_error *error);
 
 /*
- * The extents in memory order, outermost first: for "NHWC" of axes "NCHW" and (1,64,56,56) it
- * is (1,56,56,64). Errors as above, and -ENOTSUP if the layout is not a dimension order.
+ * The extents in memory order, outermost first, where there are as many as logical axes: for
+ * "NHWC" of axes "NCHW" and (1,64,56,56) it is (1,56,56,64). Errors as above, and -ENOTSUP if the
+ * layout splits axes, needs the element type, or consists of strides: see accel_layout_describe().
  */
 ACCEL_API int accel_layout_physical_shape(const struct accel_layout *layout, uint32_t rank,
 					  const int64_t *shape, int64_t *physical_shape,
 					  struct accel_error *error);
+
+/* What a layout makes of a shape. Shapes and strides are in elements. */
+struct accel_layout_description {
+	uint32_t physical_rank;
+	int64_t physical_shape[ACCEL_MAX_PHYSICAL_DIMS];	/* outermost first */
+	int64_t strides[ACCEL_MAX_PHYSICAL_DIMS];	/* of the physical axes */
+	int64_t offset;					/* of the element at index 0 */
+	int64_t bytes;					/* to the end, padding and offset too */
+
+	/* glow: of the stride of each logical axis, in bytes, 1 if none is asked for; else 0 */
+	int64_t alignment[ACCEL_MAX_DIMS];
+
+	/* stick, otherwise unused; the device size is physical_shape */
+	bool has_sticks;
+	bool is_sparse;
+	uint32_t num_stick_dims;
+	int32_t dim_map[ACCEL_MAX_PHYSICAL_DIMS];	/* logical axis of each; -1: none */
+	int64_t stride_map[ACCEL_MAX_PHYSICAL_DIMS];	/* row-major elements a step; -1: none */
+};
+
+/*
+ * Describes what the layout makes of a shape. dtype 0 stands for a type that is not known, and is
+ * an error (-EINVAL) where the layout depends on it; bytes then is 0. Errors: -EINVAL for a rank
+ * or shape that the layout does not fit; -ERANGE if it reaches below element 0; -EOVERFLOW.
+ */
+ACCEL_API int accel_layout_describe(const struct accel_layout *layout, enum accel_dtype dtype,
+				    uint32_t rank, const int64_t *shape,
+				    struct accel_layout_description *description,
+				    struct accel_error *error);
+
+/* The index map from the logical index to the index of the physical shape. Errors as above. */
+ACCEL_API int accel_layout_map(const struct accel_layout *layout, enum accel_dtype dtype,
+			       uint32_t rank, const int64_t *shape, struct accel_map **map,
+			       struct accel_error *error);
+
+/* Where the element at index is, in elements. -ERANGE for an index outside of the shape. */
+ACCEL_API int accel_layout_element(const struct accel_layout *layout, enum accel_dtype dtype,
+				   uint32_t rank, const int64_t *shape, const int64_t *index,
+				   int64_t *element, struct accel_error *error);
+
+/* Whether two layouts put all elements of a shape at the same places of equally large memory. */
+ACCEL_API int accel_layout_equal(const struct accel_layout *a, const struct accel_layout *b,
+				 enum accel_dtype dtype, uint32_t rank, const int64_t *shape,
+				 enum accel_answer *answer, struct accel_error *error);
+
+/*
+ * Writes the layout of a shape in another notation, such as "xla": the result puts every
+ * element at the same place, which is proved. Axes without names become A, B, C and on where names
+ * are needed; a layout that is in that notation already is returned. Errors: -ENOTSUP if that
+ * notation cannot say it; -EINVAL for an unknown name; those of accel_layout_describe().
+ */
+ACCEL_API int accel_layout_express(struct accel_layout *layout, enum accel_dtype dtype,
+				   uint32_t rank, const int64_t *shape, const char *notation,
+				   struct accel_layout **result, struct accel_error *error);
+
+/*
+ * The map from the physical index in one layout to that in another, of the same logical shape;
+ * rank and shape are of from's logical axes. Where both name their axes, axes of the same name are
+ * the same. It holds for indices of elements; indices of padding have no image. Errors: -ENOTSUP
+ * if they are not convertible, for their axes differ; -EDOM if from has no inverse in closed form.
+ */
+ACCEL_API int accel_layout_conversion(const struct accel_layout *from,
+				      const struct accel_layout *to, enum accel_dtype dtype,
+				      uint32_t rank, const int64_t *shape,
+				      struct accel_map **map, struct accel_error *error);
+
+/*
+ * The map from the physical index back to the logical one, for the points that are not padding:
+ * what unpacks the layout. -EDOM if there is none in closed form.
+ */
+ACCEL_API int accel_layout_inverse(const struct accel_layout *layout, enum accel_dtype dtype,
+				   uint32_t rank, const int64_t *shape, struct accel_map **map,
+				   struct accel_error *error);
+
+/*
+ * Prints what Spyre's tensor layouts print: SpyreTensorLayout(device_size=[..], dim_map =[..], ..).
+ * The length as snprintf() returns it. -ENOTSUP if the layout is not one of sticks.
+ */
+ACCEL_API int accel_layout_print_sticks(const struct accel_layout *layout, enum accel_dtype dtype,
+					uint32_t rank, const int64_t *shape, char *text,
+					size_t size, struct accel_error *error);
+
+/* Attributes of Glow layouts --------------------------------------------------------------- */
+
+/*
+ * The axes of a Glow layout have attributes: "a", an alignment in bytes, and opaque ones, which
+ * have a namespace for a name. Functions here give -ENOTSUP for a layout in another notation and
+ * -EINVAL for an axis that is not there.
+ */
+
+/* The alignment that an axis asks for its stride, in bytes; 1 if it asks for none. */
+ACCEL_API int accel_layout_alignment(const struct accel_layout *layout, uint32_t axis,
+				     int64_t *alignment, struct accel_error *error);
+
+/*
+ * The value of an attribute, as snprintf() prints it. -ENOENT, and no message, if the axis does not
+ * have it. Opaque values come as they were written.
+ */
+ACCEL_API int accel_layout_attribute(const struct accel_layout *layout, uint32_t axis,
+				     const char *name, char *value, size_t size,
+				     struct accel_error *error);
+
+/*
+ * The layout with another value for an attribute, which then is the axis' last; with NULL without
+ * that attribute. -EINVAL if the value or the name could not be parsed back.
+ */
+ACCEL_API int accel_layout_set_attribute(struct accel_layout *layout, uint32_t axis,
+					 const char *name, const char *value,
+					 struct accel_layout **result,
+					 struct accel_error *error);
+
+/*
+ * Whether a tensor satisfies a required Glow layout. Its strides, in elements, are multiples of
+ * the alignments, and there is one for each axis. If found is not NULL, it is the Glow layout that
+ * the tensor is known to have: its axes have the same letters, or * on either side, and carry the
+ * opaque attributes that are required. 1 or 0, and why not in error; -ENOTSUP.
+ */
+ACCEL_API int accel_layout_satisfies(const struct accel_layout *required,
+				     const struct accel_layout *found, enum accel_dtype dtype,
+				     uint32_t rank, const int64_t *strides,
+				     struct accel_error *error);
+
+/* Requirements of operators ----------------------------------------------------------------- */
+
+/*
+ * A graph, for verification: nodes in an order in which each comes after those that make its
+ * inputs. Layouts are Glow strings without a prefix.
+ */
+struct accel_graph_tensor {
+	const char *name;
+	enum accel_dtype dtype;
+	uint32_t rank;
+	const int64_t *shape;
+	const int64_t *strides;		/* elements; NULL: row-major */
+	const char *layout;		/* NULL: any, until accel_graph_bind() */
+};
+
+struct accel_graph_node {
+	const char *name;
+	const char *op;			/* such as "Convolution" */
+	uint32_t num_inputs;
+	const uint32_t *inputs;		/* tensors */
+	uint32_t num_results;
+	const uint32_t *results;	/* tensors, each the result of one node at most */
+	const uint32_t *permutation;	/* Transpose: result axis d is input axis [d]; else NULL */
+};
+
+struct accel_graph {
+	uint32_t num_tensors;
+	struct accel_graph_tensor *tensors;
+	uint32_t num_nodes;
+	const struct accel_graph_node *nodes;
+};
+
+#define ACCEL_LAYOUT_TEXT_MAX	256	/* bytes of a layout that a function below gives */
+
+/*
+ * What the operators of a backend ask for. A backend copies accel_requirements_canonical and puts
+ * its own functions in place of those where it differs; the others it may call.
+ *
+ * A function writes a Glow string, for the rank of the tensor, into layout, which has
+ * ACCEL_LAYOUT_TEXT_MAX bytes. It returns 0 or -errno, with error filled in. found has the
+ * layout of every tensor of the graph, as far as it is known by then, NULL elsewhere.
+ */
+struct accel_requirements {
+	bool is_enabled;		/* false: accel_graph_verify() finds nothing */
+	void *context;			/* the backend's */
+
+	/* The layout of tensors of this rank about which nothing else is said. */
+	int (*default_layout)(const struct accel_requirements *requirements, uint32_t rank,
+			      char *layout, struct accel_error *error);
+
+	/* What the node asks of an input, and what layout a result of it has. */
+	int (*input_layout)(const struct accel_requirements *requirements,
+			    const struct accel_graph *graph, uint32_t node, uint32_t input,
+			    const char *const *found, char *layout, struct accel_error *error);
+	int (*result_layout)(const struct accel_requirements *requirements,
+			     const struct accel_graph *graph, uint32_t node, uint32_t result,
+			     const char *const *found, char *layout,
+			     struct accel_error *error);
+
+	/* As accel_layout_satisfies(), which it is unless a backend overrides it. */
+	int (*satisfies)(const struct accel_requirements *requirements,
+			 const struct accel_layout *required, const struct accel_layout *found,
+			 enum accel_dtype dtype, uint32_t rank, const int64_t *strides,
+			 struct accel_error *error);
+};
+
+/*
+ * The canonical set: four dimensions are NHWC by default and in convolutions and pooling, one is
+ * N, others are any. Element-wise operators take any layout and give theirs on; their inputs agree.
+ * Others that do not care (Reshape, MatMul, Concat, ...) accept any.
+ */
+ACCEL_API extern const struct accel_requirements accel_requirements_canonical;
+
+/* The layout of a placeholder, once it is loaded. -EINVAL for a malformed or unfitting one. */
+ACCEL_API int accel_graph_bind(struct accel_graph *graph, uint32_t tensor, const char *layout,
+			       struct accel_error *error);
+
+/*
+ * Walks the graph and checks each input and each tensor whose layout is given against what is
+ * required of it. requirements NULL: the canonical ones. -EINVAL for the first that does
+ * not satisfy it: the node, the operand, the found and the required layout are in the message;
+ * also for a graph that is malformed.
+ */
+ACCEL_API int accel_graph_verify(const struct accel_graph *graph,
+				 const struct accel_requirements *requirements,
+				 struct accel_error *error);
 
 /* Tensors ---------------------------------------------------------------------------------- */
 

@@ -189,7 +189,7 @@ static void layout_below_its_buffer_is_refused(void **state)
 	expect_ok(accel_layout_parse("strides:-1@1", NULL, &layout, &error));
 	expect_failure(accel_tensor_create(*state, ACCEL_DTYPE_F32, 1, shape, layout, &tensor,
 					   &error), -ERANGE,
-		       "tensor: its lowest element is -1, below its buffer, expected 0 or more");
+		       "layout: its lowest element is at -1, expected 0 or more");
 	accel_layout_unref(layout);
 }
 

@@ -316,13 +316,12 @@ static const struct bad_arguments {
 	{ .in = "/dev/null", .message = "accel run: /dev/null: expected a regular file\n" },
 	{ .in = "/etc/passwd", .message = "accel run: /etc/passwd: not a .npy file: it does not "
 	  "begin with the six bytes 93 'NUMPY' and a version\n" },
-	{ .from = "Hx", .message = "accel run: layout: found 'x' at column 2, expected an axis, an "
-	  "upper-case letter from A to Z\n" },
+	{ .from = "Hx", .message = "accel run: layout: axis x at column 2 has no factor, expected "
+	  "one as in 16x\n" },
 	{ .to = "WW", .message = "accel run: layout: found 'W' at column 2, expected each axis "
 	  "once\n" },
-	{ .to = "WC", .message = "accel run: layout \"WC\": axis C at column 2 is none of "
-	  "\"HW\"\n" },
-	{ .to = "W", .message = "accel run: layout \"W\": axis H of \"HW\" is missing\n" },
+	{ .to = "WC", .message = "accel run: layout: axis C is none of \"HW\"\n" },
+	{ .to = "W", .message = "accel run: layout: axis H of \"HW\" is missing\n" },
 	{ .to = "strides:1,2", .message = "accel run: layout: strides have no physical shape, a "
 	  "dimension order has\n" },
 	{ .from = "strides:1,2", .to = "strides:2,1", .message = "accel run: layout: strides have "

@@ -10,7 +10,7 @@
 #   PREFIX=    where to install             KERNEL=    run that kernel in the guest
 #   DESTDIR=   below which to install       QEMU_SRC=  build that QEMU;  QEMU= run that one
 
-# Before options are added here: the first word, where it has no dashes, is the letters of make's own
+# Before options are added here: the first word, if it has no dashes, is the letters of make's own
 dry_run := $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS))))
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables
 .DELETE_ON_ERROR:
@@ -46,6 +46,9 @@ needs_shell := guest
 needs_demo := guest
 needs_check := guest test
 needs_check-unit := test
+needs_check-fuzz := build
+needs_fuzz := build
+needs_bench := build
 needs_check-qtest := guest test
 needs_check-kselftest := guest test
 needs_lint := build guest test lint
@@ -229,6 +232,14 @@ build/unit/%: build/asan/tests/unit/%.o $(asan_library)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(sanitize) -o $@ $^ $(cmocka_libs) $(libs)
 
+# Each target with the driver that runs it a number of times; with clang, libFuzzer takes its place.
+fuzz_programs := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+
+build/fuzz/%: build/asan/tests/fuzz/%.o build/asan/tests/fuzz/driver.o $(asan_library)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(sanitize) -o $@ $^ $(libs)
+
 build/release/tests/reference/%.o: private includes += -Itests -Itests/reference
 
 build/kselftest/%: tests/kselftest/%.c $(reference_objects) $(static_library) build/kselftest.stamp
@@ -237,15 +248,25 @@ build/kselftest/%: tests/kselftest/%.c $(reference_objects) $(static_library) bu
 	$(Q)$(CC) $(kselftest_flags) -MF $@.d -o $@ $< $(reference_objects) $(static_library) \
 		$(libs)
 
-tests: $(unit_programs) $(kselftest_programs) build/qemu.done
+tests: $(unit_programs) $(fuzz_programs) $(kselftest_programs) build/qemu.done
 
-##:check: every test: unit, qtest, kselftest; ends with "N passed, N failed"
+##:check: every test: unit, fuzz, qtest, kselftest; ends with "N passed, N failed"
 check: tests guest
-	$(Q)tests/check unit qtest kselftest
+	$(Q)tests/check unit fuzz qtest kselftest
 
 ##:check-unit: the tests of library, tool and validation, on the host, sanitized
 check-unit: $(unit_programs)
 	$(Q)tests/check unit
+
+##:check-fuzz: a fixed number of runs of each fuzz target
+check-fuzz: $(fuzz_programs)
+	$(Q)tests/check fuzz
+
+FUZZ_COUNT := 1000000
+##:fuzz: FUZZ_COUNT= runs of each fuzz target, from other seeds each time
+fuzz: $(fuzz_programs)
+	$(Q)for program in $(fuzz_programs); do \
+		echo $$program && $$program --count $(FUZZ_COUNT) || exit; done
 
 ##:check-qtest: the tests of the device alone
 check-qtest: build/qemu.done
@@ -254,6 +275,17 @@ check-qtest: build/qemu.done
 ##:check-kselftest: the tests of driver and library, in the guest
 check-kselftest: guest $(kselftest_programs)
 	$(Q)tests/check kselftest
+
+bench_programs := $(patsubst tests/bench/%.c,build/bench/%,$(sort $(wildcard tests/bench/*.c)))
+
+build/bench/%: build/release/tests/bench/%.o $(static_library)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+
+##:bench: what takes how long, beside memcpy in the same run
+bench: $(bench_programs)
+	$(Q)for program in $(bench_programs); do $$program || exit; done
 
 ##:lint: style, warnings, sparse, licences: what is checked without running it
 lint: all
@@ -317,8 +349,10 @@ build/:
 FORCE:
 
 .PHONY: all library tool module qemu guest demo shell tests check check-unit check-qtest \
-	check-kselftest lint install uninstall doc compdb clean help FORCE
+	check-kselftest check-fuzz fuzz bench lint install uninstall doc compdb clean help FORCE
 
 objects := $(library_objects) $(tool_objects) $(asan_objects) $(reference_objects)
 -include $(objects:.o=.d) $(unit_programs:build/unit/%=build/asan/tests/unit/%.d) \
+	$(fuzz_programs:build/fuzz/%=build/asan/tests/fuzz/%.d) build/asan/tests/fuzz/driver.d \
+	$(bench_programs:build/bench/%=build/release/tests/bench/%.d) \
 	$(kselftest_programs:=.d)

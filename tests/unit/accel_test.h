@@ -35,6 +35,6 @@
 	assert_int_equal(error.code, (expected_code));					\
 } while (0)
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define COUNT(array)	((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
 #endif /* TESTS_ACCEL_TEST_H */

@@ -5,19 +5,7 @@
 #ifndef NOTATION_TEST_H
 #define NOTATION_TEST_H
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <accel.h>
-
-#define COUNT(array)	((uint32_t)(sizeof(array) / sizeof((array)[0])))
+#include "accel_test.h"
 
 /* int64_t values as an array and how many they are */
 #define SHAPE(...)	COUNT(((const int64_t[]){ __VA_ARGS__ })), (const int64_t[]){ __VA_ARGS__ }

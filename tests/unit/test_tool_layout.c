@@ -4,56 +4,10 @@
  */
 #include <stdbool.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "command.h"
+#define COMMAND layout_command
+#include "command_test.h"
 #include "notation_test.h"
-
-static char printed[16384], complained[4096];
-
-/* Puts a file in place of a stream of the process; returns the stream's own descriptor. */
-static int redirect(FILE *stream, int fd, FILE *file)
-{
-	int saved;
-
-	fflush(stream);
-	saved = dup(fd);
-	assert_true(saved >= 0 && dup2(fileno(file), fd) >= 0);
-	return saved;
-}
-
-static void restore(FILE *stream, int fd, int saved, FILE *file, char *text, size_t size)
-{
-	size_t length;
-
-	fflush(stream);
-	dup2(saved, fd);
-	close(saved);
-	rewind(file);
-	length = fread(text, 1, size - 1, file);
-	text[length] = '\0';
-	fclose(file);
-}
-
-/* Runs accel layout with these arguments, and keeps what it prints. */
-static int run(const char *const *arguments)
-{
-	FILE *out = tmpfile(), *err = tmpfile();
-	int saved_out, saved_err, status, count = 1;
-	char *argv[16] = { "accel layout" };
-
-	assert_true(out && err);
-	for (; arguments[count - 1]; count++)
-		argv[count] = (char *)arguments[count - 1];
-	saved_out = redirect(stdout, STDOUT_FILENO, out);
-	saved_err = redirect(stderr, STDERR_FILENO, err);
-	status = layout_command.run(count, argv);
-	restore(stderr, STDERR_FILENO, saved_err, err, complained, sizeof(complained));
-	restore(stdout, STDOUT_FILENO, saved_out, out, printed, sizeof(printed));
-	return status;
-}
-
-#define RUN(...)	run((const char *const[]){ __VA_ARGS__, NULL })
 
 static void has(const char *text)
 {

@@ -8,3 +8,6 @@ CONFIG_VIRTIO_9P=y
 CONFIG_VIRTIO_SERIAL=y
 CONFIG_VIRTIO_RNG=y
 CONFIG_TESSERA=y
+# What the device's own tests plug it into: a port to be unplugged from, an IOMMU to be refused behind
+CONFIG_PCIE_PORT=y
+CONFIG_VTD=y

@@ -544,8 +544,9 @@ ACCEL_API int accel_expression_evaluate(const struct accel_expression *expressio
 /*
  * An expression of the same value for all values in the ranges, in a canonical form: constants
  * folded, sums and products sorted, divisions resolved where the ranges prove it. A variable
- * without a range is a symbolic size, and at least 1. Where the given expression
- * overflows, the result may have a value. Errors: -EOVERFLOW, -ENOMEM, -E2BIG.
+ * without a range is a symbolic size, and at least 1. Equal are they as integers of any size:
+ * one may have a value where evaluating the other overflows. Errors: -EOVERFLOW, -ENOMEM, -E2BIG,
+ * and -EDOM where a part is divided by what is always 0.
  */
 ACCEL_API int accel_expression_simplify(struct accel_expression *expression, size_t num_ranges,
 					const struct accel_named_range *ranges,
@@ -568,8 +569,8 @@ ACCEL_API int accel_expression_equal(struct accel_expression *a, struct accel_ex
  *	(i < 14, -2 <= j < N) -> (j, i)		ranges of inputs; N is a symbolic size, at least 1
  *
  * A variable that is no input is a symbolic size. Inputs are 0 or more where no range says
- * otherwise. A map is immutable. Functions that take a rank
- * and a shape put that many axes in place of *b first.
+ * otherwise. Outputs alone, as in [i//4, i%4], are a map of the one name in them. A map is
+ * immutable. Functions that take a rank and a shape put that many axes in place of *b first.
  *
  * A shape of a map's inputs means 0 <= index < extent and takes the place of the ranges in the
  * map; with NULL for the shape those of the map hold, rank is the map's own.
@@ -709,7 +710,7 @@ ACCEL_API int accel_map_equal(struct accel_map *a, struct accel_map *b, uint32_t
 struct accel_map_analysis {
 	uint32_t input_rank;
 	uint32_t output_rank;
-	/* The bounds of the outputs, each a constant or over symbolic sizes. */
+	/* The bounds of the outputs, each a constant or over symbolic sizes; NULL: none found. */
 	struct accel_expression *output_shape[ACCEL_MAP_MAX_AXES];
 
 	/* No two points go to the same place. */
@@ -743,10 +744,11 @@ struct accel_map_analysis {
 /*
  * Analyses the map over a shape, or with NULL over the ranges in the map, which may be symbolic.
  * Splits and fusions of axes are resolved in closed form at any size, padded on either side.
- * Other maps are enumerated when they have at most 65,536 points and are otherwise UNKNOWN, unless
- * a collision is found. Errors: -EINVAL for a range that is not known; -ERANGE if an output can be
- * negative; -EOVERFLOW, also for the number of points; -ENOMEM. When this fails, there is nothing
- * in analysis, which may be released all the same.
+ * Other maps are enumerated when they have at most 65,536 points, and fewer if the map has more
+ * than 1,000 operations; they are otherwise UNKNOWN, unless a collision is found. Errors: -EINVAL
+ * for a range that is not known; -ERANGE if an output can be negative; -EOVERFLOW, also for the
+ * number of points; -E2BIG and -EDOM as accel_expression_simplify(); -ENOMEM. When this fails,
+ * there is nothing in analysis, which may be released all the same.
  */
 ACCEL_API int accel_map_analyze(struct accel_map *map, uint32_t rank, const int64_t *shape,
 				struct accel_map_analysis *analysis, struct accel_error *error);

@@ -260,7 +260,7 @@ static struct accel_expression *check_built(struct parser *parser, const char *a
 				   "more than %d operations inside of one another, or %d",
 				   ACCEL_EXPRESSION_MAX_DEPTH, ACCEL_EXPRESSION_MAX_SIZE);
 	default:
-		return parser_fail(parser, at, -errno, "%s", strerror(errno));
+		return parser_fail(parser, at, -ENOMEM, "out of memory");
 	}
 }
 

@@ -640,7 +640,9 @@ int accel_map_rename(struct accel_map *map, uint32_t num_names, const char *cons
 			break;
 		variables[k] = expression_variable(names[k], strlen(names[k]));
 		if (!variables[k])
-			code = accel_error_set(error, -errno, "\"%.40s\" is no name", names[k]);
+			code = accel_error_set(error, -errno, errno == ENOMEM ?
+					       "%.40s: out of memory" : "\"%.40s\" is no name",
+					       names[k]);
 	}
 	if (!code)
 		code = substitute_parts(map, num_names, old_names, variables, &parts, error);

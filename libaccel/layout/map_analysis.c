@@ -103,6 +103,8 @@ struct analyzer {
 	/* The outputs, as inputs of the inverse. */
 	char names[ACCEL_MAP_MAX_AXES][ACCEL_NAME_MAX + 1];
 	struct quantity shape[ACCEL_MAP_MAX_AXES];
+	/* How each is known: as a number, over symbols, or not. */
+	enum { BOUND_IS_UNKNOWN, BOUND_IS_SYMBOLIC, BOUND_IS_CONSTANT } bound[ACCEL_MAP_MAX_AXES];
 	struct variable_bounds output_variables[ACCEL_MAP_MAX_AXES];
 	struct bounds output_bounds;
 	struct accel_expression *conditions[MAX_TERMS];
@@ -1006,6 +1008,22 @@ static bool output_is_empty(const struct accel_map *map, const struct map_bounds
 	return false;
 }
 
+/* The extent of an output whose interval has no end, over symbols, if there is a bound. */
+static void bound_output(struct analyzer *analyzer, struct accel_expression *output, uint32_t k)
+{
+	struct accel_expression *bound = expression_upper_bound(output, analyzer->bounds);
+
+	analyzer->shape[k] = constant(0);
+	analyzer->bound[k] = BOUND_IS_UNKNOWN;
+	if (bound) {
+		analyzer->shape[k] = quantity_of(analyzer, expression_add(bound,
+									  expression_constant(1)));
+		analyzer->bound[k] = BOUND_IS_SYMBOLIC;
+	} else if (errno && !analyzer->code) {
+		analyzer->code = -errno;
+	}
+}
+
 /* The shape of the outputs by intervals, where these are bounded. */
 static int measure_outputs(struct analyzer *analyzer, const struct map_bounds *bounds,
 			   struct accel_expression *const *outputs)
@@ -1023,9 +1041,14 @@ static int measure_outputs(struct analyzer *analyzer, const struct map_bounds *b
 					       "output %u can be negative" :
 					       "output %u can be %lld, expected 0 or more", k,
 					       (long long)interval.min);
-		analyzer->shape[k] = constant(interval.max == INT64_MAX ? 0 : interval.max + 1);
+		if (interval.max == INT64_MAX) {
+			bound_output(analyzer, outputs[k], k);
+			continue;
+		}
+		analyzer->shape[k] = constant(interval.max + 1);
+		analyzer->bound[k] = BOUND_IS_CONSTANT;
 	}
-	return 0;
+	return analyzer->code;
 }
 
 static bool is_symbolic(const struct analyzer *analyzer)
@@ -1094,8 +1117,10 @@ static void empty_shape(struct analyzer *analyzer, const struct map_bounds *boun
 	uint32_t k;
 
 	for (k = 0; k < analyzer->map->num_outputs; k++)
-		if (output_is_empty(analyzer->map, bounds, k))
+		if (output_is_empty(analyzer->map, bounds, k)) {
 			analyzer->shape[k] = constant(0);
+			analyzer->bound[k] = BOUND_IS_CONSTANT;
+		}
 }
 
 static void set_reason(struct accel_map_analysis *analysis, const char *reason)
@@ -1171,8 +1196,12 @@ static bool find_closed_form(struct analyzer *analyzer, struct accel_expression 
 	start_over(analyzer);
 	if (!take_outputs_apart(analyzer, outputs))
 		return false;
-	for (k = 0; k < analyzer->map->num_outputs && has_symbols; k++)
+	for (k = 0; k < analyzer->map->num_outputs && has_symbols; k++) {
+		if (analyzer->bound[k] == BOUND_IS_CONSTANT)
+			continue;
 		analyzer->shape[k] = symbolic_extent(analyzer, &analyzer->outputs[k]);
+		analyzer->bound[k] = BOUND_IS_SYMBOLIC;
+	}
 	if (analyzer->code)
 		return false;
 	name_outputs(analyzer);
@@ -1244,6 +1273,8 @@ static int publish_shape(const struct analyzer *analyzer, struct accel_map_analy
 	analysis->input_rank = analyzer->map->num_inputs;
 	analysis->output_rank = analyzer->map->num_outputs;
 	for (k = 0; k < analysis->output_rank; k++) {
+		if (analyzer->bound[k] == BOUND_IS_UNKNOWN)
+			continue;
 		analysis->output_shape[k] = quantity_expression(analyzer->shape[k]);
 		if (!analysis->output_shape[k])
 			return -ENOMEM;

@@ -317,7 +317,8 @@ static enum accel_answer compare_points(const struct accel_map *a, const struct 
 					const struct bounds *bounds)
 {
 	const char *names[ACCEL_MAP_MAX_AXES] = { NULL };
-	bool is_complete = points_count(bounds) <= POINTS_MAX;
+	int64_t limit = points_limit(a) < points_limit(b) ? points_limit(a) : points_limit(b);
+	bool is_complete = points_count(bounds) <= limit;
 	int64_t index[ACCEL_MAP_MAX_AXES];
 	enum accel_answer one, all = ACCEL_ANSWER_YES;
 	uint32_t num_samples = 0;

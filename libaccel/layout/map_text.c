@@ -4,6 +4,8 @@
  *
  *	(n, h, w, c) -> (n, c//4, h | w, c%4)
  *	lambda n, h, w, c: [n, c//4, h, te.AXIS_SEPARATOR, w, c%4]
+ *
+ * and of those with one input by the outputs alone: [i//4, i%4].
  */
 #include <errno.h>
 #include <string.h>
@@ -153,8 +155,45 @@ static void parse_outputs(struct parser *parser, struct map_parts *parts, const 
 	}
 }
 
+/* A name in the expression that is not this one, or NULL. */
+static const char *find_other_name(const struct accel_expression *expression, const char *name)
+{
+	unsigned int count = expression_num_operands(expression->kind), k;
+	const char *other = NULL;
+
+	if (expression_is_variable(expression))
+		return strcmp(expression->name, name) ? expression->name : NULL;
+	for (k = 0; k < count && !other; k++)
+		other = find_other_name(expression->operands[k], name);
+	return other;
+}
+
+/* The one name that is in the outputs becomes the input: of several, nothing tells the order. */
+static void infer_input(struct parser *parser, struct map_parts *parts)
+{
+	char *name = parts->inputs[0].name;
+	const char *other;
+	uint32_t k;
+
+	for (k = 0; k < parts->num_outputs; k++) {
+		other = find_other_name(parts->outputs[k], name);
+		if (!other)
+			continue;
+		if (parts->num_inputs || find_other_name(parts->outputs[k], other)) {
+			parser_fail(parser, parser->text + parts->output_columns[k] - 1, -EINVAL,
+				    "outputs of more than one name, expected \"(inputs) -> "
+				    "(outputs)\"");
+			return;
+		}
+		parts->input_columns[0] = parts->output_columns[k];
+		parts->num_inputs = 1;
+		strcpy(name, other);
+	}
+}
+
 static void parse_map(struct parser *parser, struct map_parts *parts)
 {
+	bool is_alone = parser_sees(parser, "[");
 	const char *close;
 
 	if (parser_accept(parser, "lambda")) {
@@ -164,7 +203,7 @@ static void parse_map(struct parser *parser, struct map_parts *parts)
 		parse_inputs(parser, parts, ")", true);
 		if (parser_expect(parser, ")"))
 			parser_expect(parser, "->");
-	} else {
+	} else if (!is_alone) {
 		parser_unexpected(parser, "a map: \"(inputs) -> (outputs)\" or "
 				  "\"lambda inputs: [outputs]\"");
 	}
@@ -176,6 +215,8 @@ static void parse_map(struct parser *parser, struct map_parts *parts)
 	parse_outputs(parser, parts, close);
 	if (parser_expect(parser, close) && parser->token.kind != TOKEN_END)
 		parser_unexpected(parser, "the end");
+	if (is_alone && !parser->code)
+		infer_input(parser, parts);
 }
 
 int accel_map_parse(const char *text, struct accel_map **map, struct accel_error *error)

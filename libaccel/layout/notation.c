@@ -142,13 +142,16 @@ static int match_axes(const struct accel_layout *layout, const char *axes, struc
 
 int layout_set_axes(struct accel_layout *layout, const char *axes, struct cursor *cursor)
 {
-	struct accel_error *error = cursor->error;
+	struct accel_error *error = cursor->error, cause = { 0 };
 	int ret;
 
 	if (!axes)
 		axes = layout->letters;
-	ret = parse_axes(axes, error);
-	if (!ret && layout->letters[0] && !layout->has_fixed_axes)
+	/* without the column, which is none of the notation's text */
+	ret = parse_axes(axes, &cause);
+	if (ret)
+		return accel_error_set(error, ret, "axes: %s", cause.message);
+	if (layout->letters[0] && !layout->has_fixed_axes)
 		ret = match_axes(layout, axes, cursor);
 	if (ret)
 		return ret;
@@ -237,13 +240,17 @@ static int check_proposal(const char *text, const struct placement *placement,
 
 	/* what does not parse or fit is no error, but a wrong guess */
 	ret = accel_layout_parse(text, placement->axes, &layout, NULL);
+	if (ret == -ENOMEM)
+		return accel_error_set(error, ret, "layout: out of memory");
 	if (ret)
-		return ret == -ENOMEM ? ret : 0;
+		return 0;
 	ret = layout_place(layout, placement->axes, placement->dtype, placement->rank,
 			   placement->shape, &other, NULL);
 	if (!ret)
 		ret = placement_equal(placement, &other, &answer, error);
-	else if (ret != -ENOMEM)
+	else if (ret == -ENOMEM)
+		accel_error_set(error, ret, "layout: out of memory");
+	else
 		ret = 0;
 	placement_release(&other);
 	if (!ret && answer == ACCEL_ANSWER_YES) {

@@ -13,6 +13,9 @@
 #define NUM_STARTS	16
 #define MAX_DISTANCES	24
 
+/* Pairs that are looked at, for each point that may be. */
+#define PAIRS_PER_POINT	4
+
 int64_t points_count(const struct bounds *bounds)
 {
 	int64_t count = 1, length;
@@ -26,6 +29,17 @@ int64_t points_count(const struct bounds *bounds)
 		count *= length + 1;
 	}
 	return count;
+}
+
+int64_t points_limit(const struct accel_map *map)
+{
+	int64_t size = 1;
+	uint32_t k;
+
+	for (k = 0; k < map->num_outputs; k++)
+		size += map->outputs[k]->size;
+	return size > POINTS_MAX_OPERATIONS / POINTS_MAX ? POINTS_MAX_OPERATIONS / size :
+							   POINTS_MAX;
 }
 
 bool points_first(const struct bounds *bounds, int64_t *index)
@@ -143,14 +157,19 @@ struct search {
 	const struct bounds *bounds;
 	const char *names[ACCEL_MAP_MAX_AXES];
 	struct distances distances;
+	int64_t limit;				/* of points */
+	int64_t num_pairs;			/* that may still be looked at */
 	int64_t (*collision)[ACCEL_MAP_MAX_AXES];
 };
 
-/* Whether collision[0] and collision[1] go to the same place. */
-static bool collides(const struct search *search)
+/* Whether collision[0] and collision[1] go to the same place, and that may be looked at. */
+static bool collides(struct search *search)
 {
 	int64_t first[ACCEL_MAP_MAX_AXES], second[ACCEL_MAP_MAX_AXES];
 
+	if (!search->num_pairs)
+		return false;
+	search->num_pairs--;
 	return evaluate(search->map, search->names, search->collision[0], first) &&
 	       evaluate(search->map, search->names, search->collision[1], second) &&
 	       !memcmp(first, second, search->map->num_outputs * sizeof(*first));
@@ -208,8 +227,8 @@ static bool search_pairs(struct search *search)
 
 /* Looking at all points of a box --------------------------------------------------------------- */
 
-/* A box of at most POINTS_MAX points inside of another, which it halves along the longest axis. */
-static void shrink(const struct bounds *bounds, struct variable_bounds *variables)
+/* A box of at most limit points inside of another, which it halves along the longest axis. */
+static void shrink(const struct bounds *bounds, int64_t limit, struct variable_bounds *variables)
 {
 	struct bounds box = { bounds->count, variables };
 	struct interval *longest, *interval;
@@ -217,7 +236,7 @@ static void shrink(const struct bounds *bounds, struct variable_bounds *variable
 	size_t k;
 
 	memcpy(variables, bounds->variables, bounds->count * sizeof(*variables));
-	while (points_count(&box) > POINTS_MAX) {
+	while (points_count(&box) > limit) {
 		longest = &variables[0].interval;
 		for (k = 1; k < bounds->count; k++) {
 			interval = &variables[k].interval;
@@ -309,12 +328,12 @@ static int search_points(struct search *search, enum accel_answer *answer)
 {
 	struct variable_bounds variables[ACCEL_MAP_MAX_AXES];
 	struct bounds box = { search->bounds->count, variables };
-	bool is_complete = points_count(search->bounds) <= POINTS_MAX;
+	bool is_complete = points_count(search->bounds) <= search->limit;
 	struct table table = { 0 };
 	uint64_t count;
 	int code = -ENOMEM;
 
-	shrink(search->bounds, variables);
+	shrink(search->bounds, search->limit, variables);
 	count = points_count(&box);
 	for (table.mask = 1; table.mask < 2 * count; table.mask *= 2)
 		;
@@ -342,6 +361,8 @@ int points_find_collision(const struct accel_map *map, const struct bounds *boun
 	if (!points_first(bounds, collision[0]))
 		return 0;
 	map_names(map, search.names);
+	search.limit = points_limit(map);
+	search.num_pairs = search.limit * PAIRS_PER_POINT;
 	if (search_pairs(&search)) {
 		*injective = ACCEL_ANSWER_NO;
 		return 0;

@@ -7,8 +7,13 @@
 
 #include "layout/map.h"
 
-/* Points up to which a question is decided by looking at all of them. */
+/* Points up to which a question is decided by looking at all of them, ... */
 #define POINTS_MAX	65536
+/* ... if that takes no more operations than this: some tenths of a second. */
+#define POINTS_MAX_OPERATIONS	(1 << 26)
+
+/* How many points of this map are looked at: at most POINTS_MAX, and fewer of a large map. */
+int64_t points_limit(const struct accel_map *map);
 
 /* How many points the box has, or POINTS_MAX + 1 if there are more. */
 int64_t points_count(const struct bounds *bounds);

@@ -56,7 +56,7 @@ static bool quotient_is_single(const struct simplifier *simplifier, const struct
 
 /*
  * Splits a sum: the terms that are multiples of divisor > 0, divided by it, to quotient, the
- * others to rest. The constant is divided with remainder.
+ * others to rest; both are empty before. The constant is divided with remainder.
  */
 static int split_multiples(const struct sum *sum, int64_t divisor, struct sum *quotient,
 			   struct sum *rest)
@@ -68,14 +68,17 @@ static int split_multiples(const struct sum *sum, int64_t divisor, struct sum *q
 	for (k = 0; k < sum->count; k++) {
 		term = &sum->terms[k];
 		if (term->coefficient % divisor == 0) {
-			code = sum_add_term(quotient, term->coefficient / divisor, term->monomial);
+			code = sum_append_term(quotient, term->coefficient / divisor,
+					       term->monomial);
 		} else if (!term->monomial) {
-			code = sum_add_constant(quotient, floor_divide(term->coefficient, divisor));
+			code = sum_append_term(quotient, floor_divide(term->coefficient, divisor),
+					       NULL);
 			if (!code)
-				code = sum_add_constant(rest,
-							floor_modulo(term->coefficient, divisor));
+				code = sum_append_term(rest,
+						       floor_modulo(term->coefficient, divisor),
+						       NULL);
 		} else {
-			code = sum_add_term(rest, term->coefficient, term->monomial);
+			code = sum_append_term(rest, term->coefficient, term->monomial);
 		}
 		if (code)
 			return code;
@@ -247,25 +250,27 @@ static int drop_inner_modulo(struct sum *sum, int64_t divisor, bool *changed)
 {
 	struct accel_expression *atom;
 	int64_t coefficient, product;
-	uint32_t k;
-	int code;
+	uint32_t k = 0;
+	int code = 0;
 
-	for (k = 0; k < sum->count; k++) {
+	while (k < sum->count && !code) {
 		atom = sum->terms[k].monomial;
 		coefficient = sum->terms[k].coefficient;
 		if (!atom || atom->kind != ACCEL_EXPRESSION_FLOOR_MODULO ||
 		    !expression_is_constant(atom->operands[1]) ||
 		    __builtin_mul_overflow(atom->operands[1]->constant, coefficient, &product) ||
-		    product % divisor)
+		    product % divisor) {
+			k++;
 			continue;
+		}
+		/* The last term moves to place k, and is looked at next. */
 		expression_ref(atom);
 		sum_remove(sum, k);
 		code = sum_add_canonical(sum, atom->operands[0], coefficient);
 		expression_unref(atom);
 		*changed = true;
-		return code;
 	}
-	return 0;
+	return code;
 }
 
 /* factor * (rest - divisor * (rest // divisor)) */
@@ -1056,7 +1061,7 @@ static int accumulate_select(const struct simplifier *simplifier,
 			     struct sum *result)
 {
 	struct accel_expression *condition, *if_true, *if_false;
-	int truth;
+	int truth, code;
 
 	condition = canonical(simplifier, expression->operands[0]);
 	if (!condition)
@@ -1067,8 +1072,13 @@ static int accumulate_select(const struct simplifier *simplifier,
 		return accumulate(simplifier, expression->operands[truth ? 1 : 2], factor, result);
 	}
 	if_true = canonical(simplifier, expression->operands[1]);
+	if (!if_true) {
+		code = -errno;
+		expression_unref(condition);
+		return code;
+	}
 	if_false = canonical(simplifier, expression->operands[2]);
-	if (if_true && if_false && !expression_compare(if_true, if_false)) {
+	if (if_false && !expression_compare(if_true, if_false)) {
 		expression_unref(condition);
 		expression_unref(if_false);
 		return sum_take_atom(result, if_true, factor);
@@ -1148,6 +1158,24 @@ struct accel_expression *expression_simplify_take(struct accel_expression *expre
 
 	expression_unref(expression);
 	return result;
+}
+
+struct accel_expression *expression_upper_bound(struct accel_expression *expression,
+						const struct bounds *bounds)
+{
+	const struct simplifier simplifier = { .bounds = bounds };
+	struct accel_expression *bound = NULL;
+	struct sum sum;
+	int code;
+
+	sum_init(&sum);
+	code = accumulate(&simplifier, expression, 1, &sum);
+	if (code)
+		errno = -code;
+	else
+		bound = extreme_of_sum(&sum, bounds, true);
+	sum_release(&sum);
+	return bound;
 }
 
 bool expression_is_nonnegative(struct accel_expression *expression, const struct bounds *bounds)

@@ -48,6 +48,13 @@ struct accel_expression *expression_simplify_take(struct accel_expression *expre
 int expression_prove_equal(struct accel_expression *a, struct accel_expression *b,
 			   const struct bounds *bounds, enum accel_answer *answer);
 
+/*
+ * What the value is at most, over symbols. NULL with errno 0 if that is not found, and otherwise
+ * with errno on failure.
+ */
+struct accel_expression *expression_upper_bound(struct accel_expression *expression,
+						const struct bounds *bounds);
+
 /* True if expression >= 0 is proved. */
 bool expression_is_nonnegative(struct accel_expression *expression, const struct bounds *bounds);
 

@@ -33,11 +33,14 @@ void sum_remove(struct sum *sum, uint32_t k)
 	sum->terms[k] = sum->terms[--sum->count];
 }
 
+/* A sum of more terms is no expression: it would be too deep. */
 static int sum_reserve(struct sum *sum)
 {
 	uint32_t capacity = sum->capacity * 2;
 	struct term *terms;
 
+	if (sum->count == ACCEL_EXPRESSION_MAX_DEPTH)
+		return -E2BIG;
 	if (sum->count < sum->capacity)
 		return 0;
 	terms = malloc(capacity * sizeof(*terms));
@@ -58,10 +61,22 @@ bool monomial_equal(const struct accel_expression *a, const struct accel_express
 	return !expression_compare(a, b);
 }
 
+int sum_append_term(struct sum *sum, int64_t coefficient, struct accel_expression *monomial)
+{
+	int code;
+
+	if (!coefficient)
+		return 0;
+	code = sum_reserve(sum);
+	if (code)
+		return code;
+	sum->terms[sum->count++] = (struct term){ coefficient, expression_ref(monomial) };
+	return 0;
+}
+
 int sum_add_term(struct sum *sum, int64_t coefficient, struct accel_expression *monomial)
 {
 	uint32_t k;
-	int code;
 
 	if (!coefficient)
 		return 0;
@@ -75,11 +90,7 @@ int sum_add_term(struct sum *sum, int64_t coefficient, struct accel_expression *
 			sum_remove(sum, k);
 		return 0;
 	}
-	code = sum_reserve(sum);
-	if (code)
-		return code;
-	sum->terms[sum->count++] = (struct term){ coefficient, expression_ref(monomial) };
-	return 0;
+	return sum_append_term(sum, coefficient, monomial);
 }
 
 int sum_add_constant(struct sum *sum, int64_t value)
@@ -89,6 +100,9 @@ int sum_add_constant(struct sum *sum, int64_t value)
 
 int sum_add(struct sum *sum, const struct sum *other, int64_t factor)
 {
+	/* A copy has no equal terms to look for. */
+	int (*const add)(struct sum *sum, int64_t coefficient, struct accel_expression *monomial) =
+		sum->count ? sum_add_term : sum_append_term;
 	int64_t coefficient;
 	uint32_t k;
 	int code;
@@ -96,7 +110,7 @@ int sum_add(struct sum *sum, const struct sum *other, int64_t factor)
 	for (k = 0; k < other->count; k++) {
 		if (__builtin_mul_overflow(other->terms[k].coefficient, factor, &coefficient))
 			return -EOVERFLOW;
-		code = sum_add_term(sum, coefficient, other->terms[k].monomial);
+		code = add(sum, coefficient, other->terms[k].monomial);
 		if (code)
 			return code;
 	}

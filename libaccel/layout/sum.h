@@ -35,6 +35,8 @@ void sum_remove(struct sum *sum, uint32_t k);
 
 /* Adds coefficient * monomial. The monomial stays the caller's. */
 int sum_add_term(struct sum *sum, int64_t coefficient, struct accel_expression *monomial);
+/* The same, where no term of the sum has this monomial. */
+int sum_append_term(struct sum *sum, int64_t coefficient, struct accel_expression *monomial);
 int sum_add_constant(struct sum *sum, int64_t value);
 
 /* Adds factor * other, and factor * a * b. */

@@ -222,6 +222,32 @@ static void a_million_signs_are_one(void **state)
 	free(text);
 }
 
+/* Terms that no rule joins; they would be too deep as an expression. */
+static void a_sum_of_many_parts_is_refused(void **state)
+{
+	char *text = malloc(100000);
+	struct accel_expression *expression, *result;
+	size_t length = 0;
+	int k;
+
+	(void)state;
+	assert_non_null(text);
+	length += sprintf(text, "(0");
+	for (k = 0; k < 1400; k++)
+		length += sprintf(text + length, "%smax(k//%d, k%%%d)%%2",
+				  k % 100 ? " + " : ") + (", k + 2, k + 3);
+	strcpy(text + length, ")");
+	memmove(text + 1, text, length + 2);
+	text[0] = '(';
+	strcat(text, ")%2");
+	expression = parse(text);
+	expect_failure(accel_expression_simplify(expression, COUNT(ranges), ranges, &result,
+						 &error), -E2BIG,
+		       "expression: more than 256 operations inside of one another, or 16384");
+	accel_expression_unref(expression);
+	free(text);
+}
+
 /* y = y * y, again and again: small in memory, endless when walked. */
 static void shared_operands_count_each_time(void **state)
 {
@@ -416,6 +442,17 @@ static void equality_is_proved_or_refuted(void **state)
 	expect_answer("i", "j", ACCEL_ANSWER_UNKNOWN);
 }
 
+static void part_that_divides_by_0_is_refused(void **state)
+{
+	struct accel_expression *expression = parse("select(j, k//(N%1), M%k < 3)"), *result;
+
+	(void)state;
+	expect_failure(accel_expression_simplify(expression, COUNT(ranges), ranges, &result,
+						 &error), -EDOM, "expression: division by 0");
+	assert_null(result);
+	accel_expression_unref(expression);
+}
+
 static void empty_range_is_refused(void **state)
 {
 	static const struct accel_named_range empty = { "i", { 3, 3 } };
@@ -447,6 +484,7 @@ int main(void)
 		cmocka_unit_test(a_million_terms_are_refused),
 		cmocka_unit_test(a_million_calls_are_refused),
 		cmocka_unit_test(a_million_signs_are_one),
+		cmocka_unit_test(a_sum_of_many_parts_is_refused),
 		cmocka_unit_test(shared_operands_count_each_time),
 		cmocka_unit_test(builders_share_operands),
 		cmocka_unit_test(builder_refuses_a_name_that_is_none),
@@ -462,6 +500,7 @@ int main(void)
 		cmocka_unit_test(comparisons_are_decided_or_normalised),
 		cmocka_unit_test(sums_have_one_form),
 		cmocka_unit_test(equality_is_proved_or_refuted),
+		cmocka_unit_test(part_that_divides_by_0_is_refused),
 		cmocka_unit_test(empty_range_is_refused),
 	};
 

@@ -157,8 +157,9 @@ static const struct bad_notation {
 	  "layout: found 'Q' at column 17, expected at most 16 axes" },
 	{ "NHWX", "NCHW", 4, "layout: axis X is none of \"NCHW\"" },
 	{ "NHW", "NCHW", 4, "layout: axis C of \"NCHW\" is missing" },
-	{ "NHWC", "NHxC", 3,
-	  "layout: found 'x' at column 3, expected an axis, an upper-case letter from A to Z" },
+	{ "NHWC", "NHxC", 0,
+	  "axes: layout: found 'x' at column 3, expected an axis, an upper-case letter "
+	  "from A to Z" },
 	{ "strides:1,", NULL, 11, "layout: found the end at column 11, expected a number" },
 	{ "strides:,1", NULL, 9, "layout: found ',' at column 9, expected a number" },
 	{ "strides: 1", NULL, 9, "layout: found ' ' at column 9, expected a number" },

@@ -134,6 +134,51 @@ static void both_ways_of_writing_are_read(void **state)
 	expect_reprint("(i,) -> [i]", "(i) -> (i)");
 }
 
+static void outputs_alone_are_a_map_of_their_one_name(void **state)
+{
+	(void)state;
+	expect_reprint("[i//4, i%4]", "(i) -> (i//4, i%4)");
+	expect_reprint("[0, max(c//8, c) | 3]", "(c) -> (0, max(c//8, c) | 3)");
+	expect_reprint("[*b]", "(*b) -> (*b)");
+	expect_reprint("[7]", "() -> (7)");
+	expect_bad("[i, j]", -EINVAL, 5,
+		   "outputs of more than one name, expected \"(inputs) -> (outputs)\"");
+	expect_bad("[i//N]", -EINVAL, 2,
+		   "outputs of more than one name, expected \"(inputs) -> (outputs)\"");
+	expect_bad("[i", -EINVAL, 3, "expected \"]\", not the end");
+}
+
+static void a_million_of_anything_is_refused(void **state)
+{
+	static const struct {
+		const char *head;
+		const char *piece;
+		int code;
+	} texts[] = {
+		{ "(i) -> (", "(", -E2BIG },	    { "(i < ", "(", -E2BIG },
+		{ "(", "i,", -E2BIG },		    { "(i) -> (", "i,", -E2BIG },
+		{ "(i) -> (", "i|", -E2BIG },	    { "lambda ", "*", -EINVAL },
+		{ "(i) -> (", "9", -EOVERFLOW },    { "(i) -> (", "a", -EINVAL },
+		{ "(i) -> (i < ", "i < ", -E2BIG }, { "[", "-", -EINVAL },
+		{ "(i) -> (", " ", -EINVAL },	    { "(i) -> (i//", "min(", -E2BIG },
+	};
+	char *text = malloc(4000100);
+	struct accel_map *map;
+	size_t k, j, length, at;
+
+	(void)state;
+	assert_non_null(text);
+	for (k = 0; k < COUNT(texts); k++) {
+		length = strlen(texts[k].piece);
+		at = strlen(strcpy(text, texts[k].head));
+		for (j = 0; j < 1000000; j++)
+			memcpy(text + at + j * length, texts[k].piece, length);
+		text[at + j * length] = '\0';
+		assert_int_equal(accel_map_parse(text, &map, &error), texts[k].code);
+	}
+	free(text);
+}
+
 static void both_axis_separators_are_read(void **state)
 {
 	(void)state;
@@ -664,6 +709,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ways_of_writing_are_read),
+		cmocka_unit_test(outputs_alone_are_a_map_of_their_one_name),
+		cmocka_unit_test(a_million_of_anything_is_refused),
 		cmocka_unit_test(both_axis_separators_are_read),
 		cmocka_unit_test(ranges_are_read_and_printed),
 		cmocka_unit_test(stars_are_read_and_printed),

@@ -309,6 +309,33 @@ static void collision_that_depends_on_a_symbol_is_unknown(void **state)
 			&(struct expected){ UNKNOWN, UNKNOWN, "(N + 3)//4", NULL, NULL, NULL });
 }
 
+static void bounds_are_over_symbols_or_not_there(void **state)
+{
+	struct accel_map_analysis analysis;
+	struct accel_map *map;
+
+	(void)state;
+	expect_analysis("(i < 4) -> ((i + M)//4, (i + M)%4)", NO_SHAPE,
+			&(struct expected){ UNKNOWN, UNKNOWN, "(M + 3)//4 + 1, 4", NULL, NULL,
+				NULL });
+	expect_analysis("(i < N, j < 4) -> (i + j)", NO_SHAPE,
+			&(struct expected){ UNKNOWN, UNKNOWN, "N + 3", NULL, NULL, NULL });
+	map = parse("(i < N) -> (max(i, 3))");
+	expect_ok(accel_map_analyze(map, 0, NULL, &analysis, &error));
+	assert_null(analysis.output_shape[0]);
+	accel_map_analysis_release(&analysis);
+	accel_map_unref(map);
+}
+
+static void bounds_beside_symbols_are_as_close_as_without(void **state)
+{
+	(void)state;
+	expect_analysis("(i < 3, j < N + 1, k < 2*N) -> (i//4, k*(N + 1) + j, i%4)", NO_SHAPE,
+			&(struct expected){ YES, YES, "1, 2*(N*N) + 2*N, 3",
+				"(i_outer, kj_merged, i_inner) -> "
+				"(i_inner, kj_merged%(N + 1), kj_merged//(N + 1))", NULL, "0" });
+}
+
 /* Collisions ------------------------------------------------------------------------------- */
 
 static void expect_collision(const char *text, const int64_t *shape, uint32_t rank)
@@ -371,6 +398,35 @@ static void large_maps_may_stay_unknown(void **state)
 	assert_int_equal(analysis.injective, UNKNOWN);
 	assert_int_equal(analysis.bijective, UNKNOWN);
 	assert_string_equal(analysis.reason, "an index is multiplied by an index");
+	accel_map_analysis_release(&analysis);
+	accel_map_unref(map);
+}
+
+/* 65,536 points are looked at, but not of a map of 20,000 operations. */
+static void long_maps_may_stay_unknown(void **state)
+{
+	static char text[1 << 16];
+	struct accel_map_analysis analysis;
+	struct accel_map *map;
+	size_t length;
+	int j, k;
+
+	(void)state;
+	length = sprintf(text, "(i) -> (i*i");
+	for (k = 0; k < 10; k++) {
+		length += sprintf(text + length, ", min(1, 0");
+		for (j = 0; j < 200; j++)
+			length += sprintf(text + length, " + max(i//%d, i%%%d)%%2", j + 2,
+					  j + k + 3);
+		length += sprintf(text + length, ")");
+	}
+	strcpy(text + length, ")");
+	map = parse(text);
+	expect_ok(accel_map_analyze(map, 1, (const int64_t[]){ 16 }, &analysis, &error));
+	assert_int_equal(analysis.injective, YES);
+	accel_map_analysis_release(&analysis);
+	expect_ok(accel_map_analyze(map, 1, (const int64_t[]){ 65536 }, &analysis, &error));
+	assert_int_equal(analysis.injective, UNKNOWN);
 	accel_map_analysis_release(&analysis);
 	accel_map_unref(map);
 }
@@ -519,9 +575,12 @@ int main(void)
 		cmocka_unit_test(symbolic_axis_can_be_reversed),
 		cmocka_unit_test(symbolic_left_padding_always_pads),
 		cmocka_unit_test(collision_that_depends_on_a_symbol_is_unknown),
+		cmocka_unit_test(bounds_are_over_symbols_or_not_there),
+		cmocka_unit_test(bounds_beside_symbols_are_as_close_as_without),
 		cmocka_unit_test(map_that_is_not_injective_names_two_inputs),
 		cmocka_unit_test(small_maps_are_decided_by_looking),
 		cmocka_unit_test(large_maps_may_stay_unknown),
+		cmocka_unit_test(long_maps_may_stay_unknown),
 		cmocka_unit_test(analysis_needs_ranges),
 		cmocka_unit_test(analysis_refuses_outputs_that_can_be_negative),
 		cmocka_unit_test(analysis_refuses_a_volume_beyond_64_bits),

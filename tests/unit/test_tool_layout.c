@@ -118,6 +118,16 @@ static void fault_in_the_layout_has_a_caret_below(void **state)
 	assert_string_equal(printed, "");
 }
 
+static void fault_in_the_axes_has_no_caret_below_the_layout(void **state)
+{
+	(void)state;
+	assert_int_equal(RUN("NHWC", "--axes", "NhWC", "--shape", "1,2,3,4", "--dtype", "f32"), 2);
+	assert_string_equal(complained,
+		"accel layout: axes: layout: found 'h' at column 2, expected an axis, an "
+		"upper-case letter from A to Z\n");
+	assert_string_equal(printed, "");
+}
+
 static void fault_in_the_other_layout_has_a_caret_below(void **state)
 {
 	(void)state;
@@ -211,6 +221,7 @@ int main(void)
 		cmocka_unit_test(another_layout_comes_with_the_conversion),
 		cmocka_unit_test(name_of_a_notation_writes_the_same_layout_in_it),
 		cmocka_unit_test(fault_in_the_layout_has_a_caret_below),
+		cmocka_unit_test(fault_in_the_axes_has_no_caret_below_the_layout),
 		cmocka_unit_test(fault_in_the_other_layout_has_a_caret_below),
 		cmocka_unit_test(fault_in_the_shape_has_a_caret_below),
 		cmocka_unit_test(long_text_is_shown_around_the_fault),

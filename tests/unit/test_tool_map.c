@@ -38,6 +38,22 @@ static void padding_is_reported(void **state)
 		"}\n");
 }
 
+static void outputs_alone_are_a_map(void **state)
+{
+	(void)state;
+	assert_int_equal(RUN("[i//4, i%4]", "--shape", "14"), 0);
+	assert_string_equal(printed,
+		"map              (i) -> (i//4, i%4)\n"
+		"input shape      (14)\n"
+		"output shape     (4,4)\n"
+		"axis separators  none\n"
+		"flat shape       (16)\n"
+		"injective        yes\n"
+		"bijective        no\n"
+		"inverse          (i_outer, i_inner) -> (4*i_outer + i_inner)\n"
+		"padding          2 points, where 4*i_outer + i_inner >= 14\n");
+}
+
 static void maps_in_a_row_are_one(void **state)
 {
 	(void)state;
@@ -161,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(padding_is_reported),
+		cmocka_unit_test(outputs_alone_are_a_map),
 		cmocka_unit_test(maps_in_a_row_are_one),
 		cmocka_unit_test(collision_is_shown),
 		cmocka_unit_test(what_is_not_known_is_null),

@@ -3,6 +3,7 @@
  * Random maps over random shapes against enumeration. The maps are made, and their values computed,
  * by this file alone: it hands the library text and numbers, and compares what comes back.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -491,7 +492,7 @@ static void check_map(const struct random_map *random_map, struct image *image,
 	code = accel_map_analyze(map, rank, random_map->shape, &analysis, NULL);
 	if (code) {
 		/* An output can be negative, or so it seems. */
-		assert_int_equal(code, -34);
+		assert_int_equal(code, -ERANGE);
 		tally->points += check_points(random_map, map, simplified, NULL);
 		goto out;
 	}
@@ -582,6 +583,7 @@ static void check_composition(struct random_map *random_map, struct accel_map *f
 	uint32_t last_rank;
 	enum accel_answer answer;
 	bool is_bijective;
+	int code;
 
 	memset(&both, 0, sizeof(both));
 	assert_int_equal(accel_map_analyze(first, random_map->rank, random_map->shape, &one, NULL),
@@ -591,8 +593,12 @@ static void check_composition(struct random_map *random_map, struct accel_map *f
 		goto out;
 	is_bijective = one.bijective == ACCEL_ANSWER_YES && two.bijective == ACCEL_ANSWER_YES;
 	assert_int_equal(accel_map_compose(first, second, &composed, NULL), 0);
-	assert_int_equal(accel_map_analyze(composed, random_map->rank, random_map->shape, &both,
-					   NULL), 0);
+	code = accel_map_analyze(composed, random_map->rank, random_map->shape, &both, NULL);
+	if (code) {
+		/* An output can be negative, or so it seems. */
+		assert_int_equal(code, -ERANGE);
+		goto out;
+	}
 	assert_int_equal(both.injective, ACCEL_ANSWER_YES);
 	if (is_bijective)
 		assert_int_equal(both.bijective, ACCEL_ANSWER_YES);

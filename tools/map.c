@@ -401,6 +401,7 @@ const struct command map_command = {
 		"\n"
 		"  '(n, h, w, c) -> (n, c//4, h | w, c%4)'     | separates flattened axes\n"
 		"  'lambda n, h, w, c: [n, c//4, h, w, c%4]'\n"
+		"  '[i//4, i%4]'                               of a single input\n"
 		"  '(*b, c) -> (*b, c//8, c%8)'                *b is any number of axes\n"
 		"\n"
 		"  --shape N,N,...  extents of the map's inputs\n"

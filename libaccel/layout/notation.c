@@ -27,11 +27,6 @@ static const struct notation *const notations[] = {
 #define NUM_NOTATIONS	(sizeof(notations) / sizeof(notations[0]))
 #define NUM_LETTERS	26
 
-const struct notation *notation_at(uint32_t k)
-{
-	return k < NUM_NOTATIONS ? notations[k] : NULL;
-}
-
 ACCEL_API const char *accel_notation_name(uint32_t k)
 {
 	return k < NUM_NOTATIONS ? notations[k]->name : NULL;

@@ -76,9 +76,6 @@ extern const struct notation notation_map;
 /* The notation of this name, or NULL. */
 const struct notation *notation_find(const char *name, size_t length);
 
-/* Notation number k of the table, or NULL beyond its end. */
-const struct notation *notation_at(uint32_t k);
-
 /* An empty layout in a notation, with one reference; NULL if out of memory. */
 struct accel_layout *layout_alloc(const struct notation *notation);
 

@@ -49,40 +49,69 @@ void engine_access_init(struct engine_access *access, const struct engine_plan *
 	engine_nest_canonicalize(nest);
 }
 
+/* Where the elements of an indirect operand are, along a row. */
+struct indirection {
+	const uint8_t *indices;		/* of the next point; read once each */
+	int64_t index_step;
+	int64_t offset;			/* of the next point, without what its index adds */
+	int64_t step;
+	int64_t stride;
+	int64_t lowest, highest;	/* offsets that stay inside the buffer */
+	uint64_t limit;			/* of indices; 0: none */
+	uint8_t *base;
+	__int128 index;			/* where resolving stopped, what was read there */
+};
+
 /*
- * Indices are read through a volatile pointer: others may write to them meanwhile, and what was
- * checked must be what is used.
+ * Resolves up to count points, and stops before one that is refused or whose numbers are too large
+ * to tell with 64 bits. Returns how many were resolved. Indices are read through a volatile
+ * pointer: others may write to them meanwhile, and what was checked must be what is used.
  */
-#define DEFINE_READ_INDEX(type)									\
-static __int128 read_##type(const uint8_t *address)						\
+#define DEFINE_RESOLVE(type)									\
+static int64_t resolve_##type(struct indirection *in, int64_t count, uint8_t **addresses)	\
 {												\
 	struct __attribute__((packed, may_alias)) unaligned {					\
 		type value;									\
 	};											\
 												\
-	return ((const volatile struct unaligned *)address)->value;				\
+	for (int64_t i = 0; i < count; i++) {							\
+		type index = ((const volatile struct unaligned *)in->indices)->value;		\
+		int64_t place;									\
+												\
+		if ((in->limit && (uint64_t)index >= in->limit) ||				\
+		    __builtin_mul_overflow(index, in->stride, &place) ||			\
+		    __builtin_add_overflow(place, in->offset, &place) ||			\
+		    place < in->lowest || place > in->highest) {				\
+			in->index = index;							\
+			return i;								\
+		}										\
+		addresses[i] = in->base + place;						\
+		in->indices += in->index_step;							\
+		in->offset += in->step;								\
+	}											\
+	return count;										\
 }
 
-DEFINE_READ_INDEX(uint8_t)
-DEFINE_READ_INDEX(uint16_t)
-DEFINE_READ_INDEX(uint32_t)
-DEFINE_READ_INDEX(uint64_t)
-DEFINE_READ_INDEX(int8_t)
-DEFINE_READ_INDEX(int16_t)
-DEFINE_READ_INDEX(int32_t)
-DEFINE_READ_INDEX(int64_t)
+DEFINE_RESOLVE(uint8_t)
+DEFINE_RESOLVE(uint16_t)
+DEFINE_RESOLVE(uint32_t)
+DEFINE_RESOLVE(uint64_t)
+DEFINE_RESOLVE(int8_t)
+DEFINE_RESOLVE(int16_t)
+DEFINE_RESOLVE(int32_t)
+DEFINE_RESOLVE(int64_t)
 
-typedef __int128 read_index(const uint8_t *address);
+typedef int64_t resolve_function(struct indirection *in, int64_t count, uint8_t **addresses);
 
-static read_index *const read_index_of[] = {
-	[ENGINE_U8] = read_uint8_t,
-	[ENGINE_U16] = read_uint16_t,
-	[ENGINE_U32] = read_uint32_t,
-	[ENGINE_U64] = read_uint64_t,
-	[ENGINE_I8] = read_int8_t,
-	[ENGINE_I16] = read_int16_t,
-	[ENGINE_I32] = read_int32_t,
-	[ENGINE_I64] = read_int64_t,
+static resolve_function *const resolve_functions[] = {
+	[ENGINE_U8] = resolve_uint8_t,
+	[ENGINE_U16] = resolve_uint16_t,
+	[ENGINE_U32] = resolve_uint32_t,
+	[ENGINE_U64] = resolve_uint64_t,
+	[ENGINE_I8] = resolve_int8_t,
+	[ENGINE_I16] = resolve_int16_t,
+	[ENGINE_I32] = resolve_int32_t,
+	[ENGINE_I64] = resolve_int64_t,
 };
 
 /* For messages: an index of any type as text. */
@@ -142,28 +171,63 @@ static struct line line_of(const struct engine_row *row, uint32_t stream)
 	return (struct line){ walk->offsets[stream] + row->first * step, step };
 }
 
+static int64_t clamp_to_64(__int128 value)
+{
+	return (int64_t)clamp(value);
+}
+
+/* One point, exactly: refuses it or finds its address. */
+static int resolve_exactly(struct engine_run *run, uint32_t k, const struct indirection *in,
+			   const struct engine_interval *around, uint8_t **address)
+{
+	const struct engine_plan_operand *operand = &run->plan->operands[k];
+	const __int128 index = in->index;
+	const __int128 place = in->offset + index * in->stride;
+
+	if (operand->index_limit && (index < 0 || index >= operand->index_limit))
+		return refuse_index(run, k, index);
+	/* these sides of the comparisons cannot overflow, whatever the index */
+	if (place < -(__int128)around->lowest)
+		return refuse_address(run, k, index, clamp(place) + around->lowest);
+	if (place >= (__int128)operand->size - around->highest)
+		return refuse_address(run, k, index, clamp(place) + around->highest);
+	*address = in->base + (int64_t)place;
+	return 0;
+}
+
 static int resolve_indirect(struct engine_run *run, uint32_t k, int64_t count, struct line address,
 			    struct line index_address, const struct engine_interval *around,
 			    uint8_t **addresses)
 {
 	const struct engine_plan_operand *operand = &run->plan->operands[k];
-	read_index *read = read_index_of[engine_dtype_type(operand->index_dtype)];
+	resolve_function *resolve = resolve_functions[engine_dtype_type(operand->index_dtype)];
+	struct indirection in = {
+		.indices = operand->index_base + index_address.offset,
+		.index_step = index_address.step,
+		.offset = address.offset,
+		.step = address.step,
+		.stride = operand->index_stride,
+		.lowest = clamp_to_64(-(__int128)around->lowest),
+		.highest = clamp_to_64((__int128)operand->size - around->highest - 1),
+		/* beyond, a negative index could pass for a large one */
+		.limit = operand->index_limit < INT64_MAX ? operand->index_limit : INT64_MAX,
+		.base = operand->base,
+	};
+	int64_t done = 0;
 
-	for (int64_t i = 0; i < count; i++) {
-		__int128 index = read(operand->index_base + index_address.offset +
-				      i * index_address.step);
-		__int128 place = address.offset + i * address.step + index * operand->index_stride;
+	for (;;) {
+		int error;
 
-		if (operand->index_limit && (index < 0 || index >= operand->index_limit))
-			return refuse_index(run, k, index);
-		/* these sides of the comparisons cannot overflow, whatever the index */
-		if (place < -(__int128)around->lowest)
-			return refuse_address(run, k, index, clamp(place) + around->lowest);
-		if (place >= (__int128)operand->size - around->highest)
-			return refuse_address(run, k, index, clamp(place) + around->highest);
-		addresses[i] = operand->base + (int64_t)place;
+		done += resolve(&in, count - done, addresses + done);
+		if (done == count)
+			return 0;
+		error = resolve_exactly(run, k, &in, around, &addresses[done]);
+		if (error)
+			return error;
+		in.indices += in.index_step;
+		in.offset += in.step;
+		done++;
 	}
-	return 0;
 }
 
 int engine_resolve(struct engine_run *run, const struct engine_access *access, uint32_t k,

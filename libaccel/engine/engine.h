@@ -8,6 +8,7 @@
 #define TESSERA_ENGINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <drm/tessera_accel.h>
@@ -81,6 +82,32 @@ int engine_plan_run(const struct engine_plan *plan, const struct engine_control 
 		    struct engine_fault *fault);
 
 void engine_plan_destroy(struct engine_plan *plan);
+
+/*
+ * Says in a line for a person what the plan will run with: kernel, instruction set, blocks. What
+ * does not fit text, of size bytes, is cut off.
+ */
+void engine_plan_describe(const struct engine_plan *plan, char *text, size_t size);
+
+/* Threads that run plans together with whoever calls, made once and asleep while there is none. */
+struct engine_pool;
+
+/* num_threads counts the caller. Returns 0 or a negative errno. */
+int engine_pool_create(uint32_t num_threads, struct engine_pool **pool);
+
+/* No plan may be running in the pool. In a child of fork() only its memory is given back. */
+void engine_pool_destroy(struct engine_pool *pool);
+
+/*
+ * engine_plan_run() in several threads: with the same result bit for bit, and the same fault where
+ * there is one. The caller runs a small plan alone, and one for which the pool has no thread to
+ * spare: because another caller has them, or this is a child of fork(). pool may be NULL.
+ */
+int engine_plan_run_parallel(const struct engine_plan *plan, struct engine_pool *pool,
+			     const struct engine_control *control, struct engine_fault *fault);
+
+/* Whether the plan is large enough for more than one thread. */
+bool engine_plan_has_parts(const struct engine_plan *plan);
 
 /*
  * Whether the job, as checked by engine_plan_create(), has a defined result as far as can be

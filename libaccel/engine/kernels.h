@@ -2,12 +2,12 @@
 /*
  * The micro-kernels of moves, and their contract. All take a tile: two loops, the second of them
  * inner, each with a stride in bytes on either side. A kernel may visit the elements of its tile in
- * any order. Bases need no alignment; extents may be anything, 0 included; strides may be negative
- * or 0. Where the two sides overlap other than in place, the bytes stored are not defined, but
- * nothing else happens.
+ * any order, and touches no byte outside of them. Bases need no alignment; extents may be anything,
+ * 0 included; strides may be negative or 0. Where the two sides overlap other than in place, the
+ * bytes stored are not defined, but nothing else happens.
  *
- * A kernel for a further shape or instruction set is a file of its own, and a line in
- * engine_kernels[].
+ * An instruction set has a struct engine_copy_kernels and a struct engine_transpose_kernels, each
+ * complete and in a file of its own: what it does not better is a simpler set's kernel.
  */
 #ifndef TESSERA_ENGINE_KERNELS_H
 #define TESSERA_ENGINE_KERNELS_H
@@ -19,6 +19,7 @@ struct engine_tile {
 	int64_t extents[2];
 	int64_t dst_strides[2];
 	int64_t src_strides[2];
+	int64_t ahead;	/* runs, transposes: fetch so many bytes ahead in the source; 0: nothing */
 };
 
 typedef void engine_tile_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile);
@@ -26,39 +27,101 @@ typedef void engine_tile_kernel(uint8_t *dst, const uint8_t *src, const struct e
 /* Copies count elements, each from where it is to where it goes. */
 typedef void engine_pairs_kernel(uint8_t *const *dst, uint8_t *const *src, int64_t count);
 
-/* log2 of the sizes of elements: 1, 2, 4, 8 and 16 bytes. */
-#define ENGINE_NUM_SIZES	5
+/*
+ * Copies count runs of so many bytes. src has num_known addresses: those beyond count are of runs
+ * to come. With streams, whole lines are stored around the caches.
+ */
+typedef void engine_runs_kernel(uint8_t *const *dst, uint8_t *const *src, int64_t count,
+				int64_t num_known, int64_t bytes, bool streams);
 
-enum engine_shape {
-	ENGINE_SHAPE_RUN,	/* the inner loop is contiguous on both sides */
-	ENGINE_SHAPE_BROADCAST,	/* contiguous in the destination, the source stands still */
-	ENGINE_SHAPE_STRIDED,	/* the inner loop is the better one for both sides */
-	ENGINE_SHAPE_TRANSPOSE,	/* inner for the destination, outer for the source */
-	ENGINE_NUM_SHAPES,
+/* Copies whole cache lines around the caches; dst is at the beginning of one. */
+typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes);
+
+/*
+ * log2 of the sizes of elements: 1, 2, 4, 8, 16, 32 and 64 bytes. Operands' are at most 16; the
+ * larger ones are a short contiguous run on both sides.
+ */
+#define ENGINE_NUM_SIZES	7
+
+struct engine_copy_kernels {
+	/* the inner loop is contiguous on both sides */
+	engine_tile_kernel *run[ENGINE_NUM_SIZES];
+	/* the same by streaming stores; before others may read what they wrote: end_streams() */
+	engine_tile_kernel *stream_run[ENGINE_NUM_SIZES];
+	/* the inner loop is contiguous in the destination, and the source stands still in it */
+	engine_tile_kernel *broadcast[ENGINE_NUM_SIZES];
+	engine_tile_kernel *stream_broadcast[ENGINE_NUM_SIZES];
+	/* any tile */
+	engine_tile_kernel *strided[ENGINE_NUM_SIZES];
+	engine_pairs_kernel *pairs[ENGINE_NUM_SIZES];
+	engine_runs_kernel *runs;
+	void (*end_streams)(void);
 };
 
-extern engine_tile_kernel *const engine_kernels[ENGINE_NUM_SHAPES][ENGINE_NUM_SIZES];
-extern engine_pairs_kernel *const engine_pairs_kernels[ENGINE_NUM_SIZES];
+struct engine_transpose_kernels {
+	/* the inner loop is contiguous in the destination, the outer one in the source */
+	engine_tile_kernel *transpose[ENGINE_NUM_SIZES];
+	engine_lines_kernel *stream_lines;
+};
 
-engine_tile_kernel engine_copy_run_1, engine_copy_run_2, engine_copy_run_4, engine_copy_run_8,
-		   engine_copy_run_16;
-engine_tile_kernel engine_copy_broadcast_1, engine_copy_broadcast_2, engine_copy_broadcast_4,
-		   engine_copy_broadcast_8, engine_copy_broadcast_16;
-engine_tile_kernel engine_copy_strided_1, engine_copy_strided_2, engine_copy_strided_4,
-		   engine_copy_strided_8, engine_copy_strided_16;
-engine_tile_kernel engine_transpose_1, engine_transpose_2, engine_transpose_4, engine_transpose_8,
-		   engine_transpose_16;
-engine_pairs_kernel engine_copy_pairs_1, engine_copy_pairs_2, engine_copy_pairs_4,
-		    engine_copy_pairs_8, engine_copy_pairs_16;
+extern const struct engine_copy_kernels engine_copy_portable, engine_copy_avx2, engine_copy_avx512;
+extern const struct engine_transpose_kernels engine_transpose_portable, engine_transpose_avx2,
+					     engine_transpose_avx512;
 
-/* The shape of a tile whose loops are in order, and which is not to be transposed. */
-static inline enum engine_shape engine_tile_shape(const struct engine_tile *tile, int64_t size)
+/* log2 of the sizes of elements that are interleaved in registers: 1, 2, 4 and 8 bytes. */
+#define ENGINE_NUM_INTERLEAVED	4
+
+/*
+ * Transposes with few rows. Interleave: extents[1] rows, 2 to 8, of extents[0] elements become one:
+ * src_strides[0] and dst_strides[1] are the element's size, dst_strides[0] extents[1] times that.
+ * Deinterleave is its inverse, with extents[0] rows: src_strides[0] and dst_strides[1] are the
+ * element's size, src_strides[1] extents[0] times that.
+ */
+extern engine_tile_kernel *const engine_interleave_avx2[ENGINE_NUM_INTERLEAVED];
+extern engine_tile_kernel *const engine_deinterleave_avx2[ENGINE_NUM_INTERLEAVED];
+extern engine_tile_kernel *const engine_interleave_avx512[ENGINE_NUM_INTERLEAVED];
+extern engine_tile_kernel *const engine_deinterleave_avx512[ENGINE_NUM_INTERLEAVED];
+
+/* Whether a tile to be transposed takes rows apart that lie interleaved in the source. */
+static inline bool engine_is_deinterleave(const struct engine_tile *tile, int64_t size)
 {
+	return tile->extents[0] >= 2 && tile->extents[0] <= 8 &&
+	       tile->src_strides[1] == tile->extents[0] * size;
+}
+
+/* Whether it interleaves rows. */
+static inline bool engine_is_interleave(const struct engine_tile *tile, int64_t size)
+{
+	return tile->extents[1] >= 2 && tile->extents[1] <= 8 &&
+	       tile->dst_strides[0] == tile->extents[1] * size;
+}
+
+/* The kernel for a tile whose loops are in order, and which is not to be transposed. */
+static inline engine_tile_kernel *engine_copy_kernel(const struct engine_copy_kernels *kernels,
+						     const struct engine_tile *tile,
+						     uint32_t size_shift)
+{
+	const int64_t size = (int64_t)1 << size_shift;
+
 	if (tile->dst_strides[1] == size && tile->src_strides[1] == size)
-		return ENGINE_SHAPE_RUN;
+		return kernels->run[size_shift];
 	if (tile->dst_strides[1] == size && tile->src_strides[1] == 0)
-		return ENGINE_SHAPE_BROADCAST;
-	return ENGINE_SHAPE_STRIDED;
+		return kernels->broadcast[size_shift];
+	return kernels->strided[size_shift];
+}
+
+/* The same, for a destination that is not to be kept in the caches. */
+static inline engine_tile_kernel *engine_stream_kernel(const struct engine_copy_kernels *kernels,
+						       const struct engine_tile *tile,
+						       uint32_t size_shift)
+{
+	const int64_t size = (int64_t)1 << size_shift;
+
+	if (tile->dst_strides[1] == size && tile->src_strides[1] == size)
+		return kernels->stream_run[size_shift];
+	if (tile->dst_strides[1] == size && tile->src_strides[1] == 0)
+		return kernels->stream_broadcast[size_shift];
+	return kernels->strided[size_shift];
 }
 
 #endif /* TESSERA_ENGINE_KERNELS_H */

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
  * Moves: boxes of jobs without a program. A nest of two streams is matched to a kernel and cut into
- * blocks; with indirect operands that is done once, for the loops that the indices do not depend
- * on, and run at each point of the others. A source that is not loaded is a move from its fill,
- * which stands still.
+ * blocks. A source that is not loaded is a move from its fill, which stands still. Indirect operands
+ * are gather.c's.
  */
 #include "access.h"
-#include "kernels.h"
+#include "gather.h"
+#include "move.h"
+#include "move_rows.h"
 
-enum { DST, SRC, NUM_STREAMS };
+enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC, NUM_STREAMS = ENGINE_MOVE_STREAMS };
 
-/* A nest matched to a kernel. */
-struct move {
-	engine_tile_kernel *kernel;
-	struct engine_nest nest;	/* the loops outside of the tile; both streams */
-	struct engine_tile tile;
-	int64_t block[2];		/* the tile is done in blocks of so many elements */
-	int64_t size;			/* bytes of an element, as the kernel sees it */
-};
+/* Rows of the source that are walked side by side. */
+#define TRANSPOSE_ROWS	256
+
+#define LINE_BYTES	64
 
 static int64_t min(int64_t a, int64_t b)
 {
@@ -35,7 +32,7 @@ static int64_t magnitude(int64_t value)
 }
 
 /* The last loop, where it is contiguous on both sides and short, makes one larger element. */
-static void widen_element(struct move *move, uint32_t *size_shift)
+static void widen_element(struct engine_move *move, uint32_t *size_shift)
 {
 	struct engine_nest *nest = &move->nest;
 	uint32_t last = nest->rank - 1;
@@ -68,7 +65,7 @@ static uint32_t source_loop(const struct engine_nest *nest)
 }
 
 /* Makes the last two loops of the nest the tile. */
-static void take_tile(struct move *move)
+static void take_tile(struct engine_move *move)
 {
 	struct engine_nest *nest = &move->nest;
 
@@ -82,17 +79,12 @@ static void take_tile(struct move *move)
 	}
 }
 
-/* Blocks of a transposition: what they touch on either side stays in the first cache. */
-static void choose_transpose_blocks(struct move *move)
+static bool is_contiguous(const struct engine_move *move, uint32_t stream, uint32_t loop)
 {
-	const int64_t touched_bytes = 16384;
-	int64_t lines = magnitude(move->tile.src_strides[1]);
-
-	move->block[1] = max(64, touched_bytes / max(lines, 1));
-	move->block[0] = max(1, min(64, touched_bytes / (move->block[1] * move->size)));
+	return move->nest.streams[stream].strides[loop] == move->size;
 }
 
-static void choose_blocks(struct move *move)
+static void choose_blocks(struct engine_move *move)
 {
 	int64_t elements = ENGINE_REPORT_BYTES / move->size;
 
@@ -100,31 +92,19 @@ static void choose_blocks(struct move *move)
 	move->block[0] = max(1, elements / max(move->block[1], 1));
 }
 
-/* Matches a canonical nest to a kernel. */
-static void prepare(struct move *move, const struct engine_nest *nest, uint32_t size_shift)
+/* Blocks of a crossed tile: what they touch on either side stays in the first cache. */
+static void choose_crossed_blocks(struct engine_move *move)
 {
-	enum engine_shape shape;
-	uint32_t loop;
+	const int64_t elements = ENGINE_REPORT_BYTES / move->size;
 
-	move->nest = *nest;
-	move->nest.num_streams = NUM_STREAMS;
-	widen_element(move, &size_shift);
-	move->size = 1 << size_shift;
-	loop = move->nest.rank ? source_loop(&move->nest) : 0;
-	if (loop + 1 < move->nest.rank) {
-		shape = ENGINE_SHAPE_TRANSPOSE;
-		engine_nest_sink(&move->nest, loop, move->nest.rank - 2);
-		take_tile(move);
-		choose_transpose_blocks(move);
-	} else {
-		take_tile(move);
-		shape = engine_tile_shape(&move->tile, move->size);
-		choose_blocks(move);
-	}
-	move->kernel = engine_kernels[shape][size_shift];
+	move->block[1] = max(TRANSPOSE_ROWS, elements / move->tile.extents[0]);
+	move->block[1] = min(move->block[1], move->tile.extents[1]);
+	move->block[0] = max(1, elements / move->block[1]);
+	move->tile.ahead = LINE_BYTES;
 }
 
-static int run_tile(struct engine_run *run, const struct move *move, uint8_t *dst, uint8_t *src)
+static int run_tile(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
+		    const uint8_t *src)
 {
 	const struct engine_tile *tile = &move->tile;
 	struct engine_tile block = *tile;
@@ -146,7 +126,8 @@ static int run_tile(struct engine_run *run, const struct move *move, uint8_t *ds
 	return 0;
 }
 
-static int run_prepared(struct engine_run *run, const struct move *move, uint8_t *dst, uint8_t *src)
+static int run_tiles(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
+		     const uint8_t *src)
 {
 	struct engine_walk walk;
 	int error;
@@ -158,97 +139,54 @@ static int run_prepared(struct engine_run *run, const struct move *move, uint8_t
 	return error;
 }
 
-/* The bytes that a stream reaches around its address in the loops of a nest. */
-static struct engine_interval reach(const struct engine_nest *nest, uint32_t stream, int64_t size)
+/*
+ * The sides are contiguous in different loops, or take their smallest steps there: then a tile is
+ * of these two.
+ */
+static void match_crossed(struct engine_move *move, const struct engine_run *run, uint32_t loop,
+			  uint32_t size_shift)
 {
-	struct engine_interval around = { 0, size - 1 };
+	const struct engine_plan *plan = run->plan;
+	const uint32_t last = move->nest.rank - 1;
+	const bool is_transpose = is_contiguous(move, DST, last) && is_contiguous(move, SRC, loop);
 
-	for (uint32_t d = 0; d < nest->rank; d++) {
-		int64_t farthest = nest->streams[stream].strides[d] * (nest->extents[d] - 1);
-
-		around.lowest += min(farthest, 0);
-		around.highest += max(farthest, 0);
+	move->name = is_transpose ? "transpose" : "copy by strides";
+	move->kernel = is_transpose ? plan->isa->transpose->transpose[size_shift] :
+				      plan->isa->copy->strided[size_shift];
+	if (is_transpose && plan->streams && run->scratch &&
+	    engine_staging_prepare(&move->staging, &move->nest, loop, move->size)) {
+		move->run = engine_staging_run;
+		return;
 	}
-	return around;
+	engine_nest_sink(&move->nest, loop, last - 1);
+	take_tile(move);
+	choose_crossed_blocks(move);
 }
 
-/* The loops that no index depends on, from the address that the others lead to. */
-static void inner_nest(struct engine_nest *inner, const struct engine_nest *nest, uint32_t first)
+void engine_move_prepare(struct engine_move *move, const struct engine_run *run,
+			 const struct engine_nest *nest, uint32_t size_shift)
 {
-	inner->rank = nest->rank - first;
-	inner->num_streams = NUM_STREAMS;
-	inner->index_mask = 0;
-	for (uint32_t d = 0; d < inner->rank; d++)
-		inner->extents[d] = nest->extents[first + d];
-	for (uint32_t s = 0; s < NUM_STREAMS; s++) {
-		inner->streams[s].offset = 0;
-		for (uint32_t d = 0; d < inner->rank; d++)
-			inner->streams[s].strides[d] = nest->streams[s].strides[first + d];
+	const struct engine_plan *plan = run->plan;
+	uint32_t loop;
+
+	move->nest = *nest;
+	move->nest.num_streams = NUM_STREAMS;
+	move->run = run_tiles;
+	move->name = "run";
+	if (engine_move_match_rows(move, plan, size_shift))
+		return;
+	widen_element(move, &size_shift);
+	move->size = 1 << size_shift;
+	loop = move->nest.rank ? source_loop(&move->nest) : 0;
+	if (loop + 1 < move->nest.rank) {
+		match_crossed(move, run, loop, size_shift);
+		return;
 	}
-}
-
-/* A move with indirect operands: what is done at each point that has indices of its own. */
-struct indirect_move {
-	struct engine_access access;
-	struct move move;
-	struct engine_interval around[NUM_STREAMS];
-	uint32_t size_shift;
-	bool is_element;		/* a point moves one element */
-};
-
-static int run_row(struct engine_run *run, const struct indirect_move *indirect,
-		   const struct engine_row *row)
-{
-	uint8_t *addresses[NUM_STREAMS][ENGINE_STRIP_POINTS];
-	int error;
-
-	for (uint32_t k = 0; k < NUM_STREAMS; k++) {
-		error = engine_resolve(run, &indirect->access, k, row, &indirect->around[k],
-				       addresses[k]);
-		if (error)
-			return error;
-	}
-	if (indirect->is_element) {
-		engine_pairs_kernels[indirect->size_shift](addresses[DST], addresses[SRC],
-							   row->count);
-		return engine_run_advance(run, (uint64_t)row->count << indirect->size_shift);
-	}
-	for (int64_t i = 0; i < row->count; i++) {
-		error = run_prepared(run, &indirect->move, addresses[DST][i], addresses[SRC][i]);
-		if (error)
-			return error;
-	}
-	return 0;
-}
-
-static int run_indirect(struct engine_run *run, struct indirect_move *indirect)
-{
-	const struct engine_nest *nest = &indirect->access.nest;
-	uint32_t num_indexed = engine_nest_num_indexed(nest);
-	uint32_t last = num_indexed ? num_indexed - 1 : nest->rank;
-	int64_t extent = num_indexed ? nest->extents[last] : 1;
-	struct engine_nest inner;
-	struct engine_walk walk;
-	int error;
-
-	inner_nest(&inner, nest, num_indexed);
-	indirect->is_element = !inner.rank;
-	for (uint32_t k = 0; k < NUM_STREAMS; k++)
-		indirect->around[k] = reach(&inner, k, 1 << indirect->size_shift);
-	prepare(&indirect->move, &inner, indirect->size_shift);
-	engine_walk_begin(&walk, nest, num_indexed ? last : 0);
-	do {
-		for (int64_t i = 0; i < extent; i += ENGINE_STRIP_POINTS) {
-			struct engine_row row = {
-				&walk, last, i, min(ENGINE_STRIP_POINTS, extent - i)
-			};
-
-			error = run_row(run, indirect, &row);
-			if (error)
-				return error;
-		}
-	} while (engine_walk_next(&walk));
-	return 0;
+	take_tile(move);
+	choose_blocks(move);
+	move->name = "copy";
+	move->kernel = (plan->streams ? engine_stream_kernel : engine_copy_kernel)(
+		plan->isa->copy, &move->tile, size_shift);
 }
 
 /* Whether every element is where it is to go. */
@@ -266,16 +204,14 @@ static bool is_in_place(const struct engine_access *access)
 int engine_run_move(struct engine_run *run, const struct engine_box *box, uint32_t loads)
 {
 	uint32_t size_shift = run->plan->operands[DST].size_shift;
-	struct indirect_move indirect;
-	struct move move;
+	struct engine_access access;
+	struct engine_move move;
 
-	engine_access_init(&indirect.access, run->plan, box, loads);
-	if (indirect.access.nest.index_mask) {
-		indirect.size_shift = size_shift;
-		return run_indirect(run, &indirect);
-	}
-	if (is_in_place(&indirect.access))
+	engine_access_init(&access, run->plan, box, loads);
+	if (access.nest.index_mask)
+		return engine_run_gather(run, &access, size_shift);
+	if (is_in_place(&access))
 		return engine_run_advance(run, 1);
-	prepare(&move, &indirect.access.nest, size_shift);
-	return run_prepared(run, &move, indirect.access.bases[DST], indirect.access.bases[SRC]);
+	engine_move_prepare(&move, run, &access.nest, size_shift);
+	return engine_move_run(run, &move, access.bases[DST], access.bases[SRC]);
 }

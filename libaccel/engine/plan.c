@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Making, running and freeing plans. The checks are check.c's, the cutting by windows region.c's,
- * the work in each box move.c's and run_program.c's.
+ * Making, running and freeing plans. The checks are check.c's, the splitting for threads parts.c's,
+ * the cutting by windows region.c's, the work in each box move.c's and run_program.c's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "fault.h"
+#include "kernels.h"
 #include "plan.h"
 #include "region.h"
 
@@ -59,10 +60,12 @@ static void init_program(struct engine_plan *plan, const struct engine_job *job)
 	uint32_t dtypes[DRM_TESSERA_MAX_SOURCES];
 
 	plan->has_program = job->num_instructions;
+	if (!plan->has_program)
+		return;
 	for (uint32_t k = 1; k < job->num_operands; k++)
 		dtypes[k - 1] = job->operands[k].spec.dtype;
-	engine_program_init(&plan->program, job->program, job->num_instructions, dtypes,
-			    job->num_operands - 1);
+	engine_program_init(&plan->program, plan->isa->compute, job->program,
+			    job->num_instructions, dtypes, job->num_operands - 1);
 }
 
 static void init_plan(struct engine_plan *plan, const struct engine_job *job)
@@ -84,27 +87,202 @@ static void init_plan(struct engine_plan *plan, const struct engine_job *job)
 	init_program(plan, job);
 }
 
+/* The bytes that the job stores, or more; never more than the destination has. */
+static uint64_t stored_bytes(const struct engine_plan *plan)
+{
+	const struct engine_plan_operand *destination = &plan->operands[0];
+	uint64_t bytes = 1ull << destination->size_shift;
+
+	for (uint32_t d = 0; d < plan->box.rank; d++) {
+		const struct engine_interval *dim = &plan->box.dims[d];
+
+		if (destination->address.strides[d] &&
+		    __builtin_mul_overflow(bytes, (uint64_t)(dim->highest - dim->lowest) + 1,
+					   &bytes))
+			return destination->size;
+	}
+	return bytes < destination->size ? bytes : destination->size;
+}
+
+struct collector {
+	struct engine_region regions[ENGINE_MAX_REGIONS];
+	uint32_t count;
+};
+
+static int collect_region(void *context, const struct engine_box *box, uint32_t loads)
+{
+	struct collector *collector = context;
+
+	if (collector->count == ENGINE_MAX_REGIONS)
+		return -E2BIG;
+	collector->regions[collector->count++] = (struct engine_region){ *box, loads };
+	return 0;
+}
+
+static void extend(struct engine_box *box, const struct engine_box *other)
+{
+	for (uint32_t d = 0; d < box->rank; d++) {
+		struct engine_interval *dim = &box->dims[d];
+
+		if (dim->lowest > other->dims[d].lowest)
+			dim->lowest = other->dims[d].lowest;
+		if (dim->highest < other->dims[d].highest)
+			dim->highest = other->dims[d].highest;
+	}
+}
+
+/*
+ * Leaves out the regions in which nothing is stored, and what of the box they alone are in: it may
+ * have more points than anybody can wait for.
+ */
+static void keep_stored(struct engine_plan *plan, struct collector *collector)
+{
+	const uint32_t count = collector->count;
+
+	collector->count = 0;
+	for (uint32_t r = 0; r < count; r++) {
+		const struct engine_region *region = &collector->regions[r];
+
+		if (!(region->loads & 1))
+			continue;
+		if (collector->count)
+			extend(&plan->box, &region->box);
+		else
+			plan->box = region->box;
+		collector->regions[collector->count++] = *region;
+	}
+	plan->is_empty = !collector->count;
+}
+
+/* Keeps the regions if they are few. Returns whether there was memory. */
+static bool init_regions(struct engine_plan *plan)
+{
+	struct collector collector = { .count = 0 };
+
+	if (engine_visit_regions(plan, &plan->box, collect_region, &collector))
+		return true;
+	keep_stored(plan, &collector);
+	if (plan->is_empty)
+		return true;
+	plan->regions = calloc(collector.count, sizeof(plan->regions[0]));
+	if (!plan->regions)
+		return false;
+	memcpy(plan->regions, collector.regions, collector.count * sizeof(plan->regions[0]));
+	plan->num_regions = collector.count;
+	return true;
+}
+
+/* Parts that are worth a thread, and enough of them that all threads end at about the same time. */
+#define LEAST_PART_BYTES	(256 << 10)
+#define MOST_PART_BYTES		(4 << 20)
+#define MOST_PARTS		16
+/* With several regions, what one has read or written is in the cache for the others. */
+#define CACHED_PART_BYTES	(256 << 10)
+
+/*
+ * Whether parts are to be put together in scratch: where regions share lines of the destination,
+ * which cannot be streamed in pieces, and the source is so small that it is read from the cache.
+ */
+static bool wants_staging(const struct engine_plan *plan, uint64_t stored)
+{
+	const struct engine_plan_operand *destination = &plan->operands[0];
+
+	return plan->streams && plan->num_regions != 1 && !destination->is_indirect &&
+	       !destination->window_mask && plan->operands[1].size < stored / 2;
+}
+
+static void init_parts(struct engine_plan *plan)
+{
+	const struct engine_plan_operand *destination = &plan->operands[0];
+	const int64_t *dst_strides = destination->address.strides;
+	const int64_t size = 1 << destination->size_shift;
+	int64_t most = plan->num_regions == 1 ? MOST_PART_BYTES : CACHED_PART_BYTES;
+	uint64_t stored = stored_bytes(plan);
+	int64_t bytes = (int64_t)(stored / MOST_PARTS);
+
+	plan->streams = stored > engine_last_level_cache() / 2;
+	plan->is_staged = wants_staging(plan, stored);
+	if (plan->is_staged)
+		most = ENGINE_SCRATCH_BYTES;
+	bytes = bytes > most ? most : bytes < LEAST_PART_BYTES ? LEAST_PART_BYTES : bytes;
+	/* without a source, a constant is stored, and operand 1 is all zeros */
+	engine_parts_init(&plan->parts, &plan->box, dst_strides,
+			  plan->operands[1].address.strides, size, bytes);
+	plan->is_staged = plan->is_staged &&
+			  engine_parts_are_runs(&plan->parts, &plan->box, dst_strides, size);
+}
+
+/* Memory to work in, where the job is large enough to gain by it. Returns whether there was any. */
+static bool init_scratch(struct engine_plan *plan)
+{
+	if ((plan->has_program && !plan->is_staged) || stored_bytes(plan) < 2 * LEAST_PART_BYTES)
+		return true;
+	plan->scratch = aligned_alloc(64, sizeof(*plan->scratch));
+	if (!plan->scratch)
+		return false;
+	plan->scratch->is_taken = 0;
+	return true;
+}
+
+static struct engine_plan *new_plan(const struct engine_job *job, const struct engine_isa *isa)
+{
+	struct engine_plan *plan = calloc(1, sizeof(*plan));
+
+	if (!plan)
+		return NULL;
+	plan->isa = isa;
+	init_plan(plan, job);
+	if (plan->is_empty)
+		return plan;
+	if (!init_regions(plan))
+		goto err_destroy;
+	if (plan->is_empty)
+		return plan;
+	init_parts(plan);
+	if (!init_scratch(plan))
+		goto err_destroy;
+	return plan;
+
+err_destroy:
+	engine_plan_destroy(plan);
+	return NULL;
+}
+
+static int refuse_isa(struct engine_fault *fault)
+{
+	return engine_fail(fault, EINVAL, DRM_TESSERA_CAUSE_DESCRIPTOR, 0, 0,
+			   "%s is \"%.32s\", expected portable, avx2 or avx512, as this CPU "
+			   "has them",
+			   ENGINE_ISA_VARIABLE, getenv(ENGINE_ISA_VARIABLE));
+}
+
 int engine_plan_create(const struct engine_job *job, struct engine_plan **plan,
 		       struct engine_fault *fault)
 {
+	const struct engine_isa *isa = engine_isa_choose();
 	int error = engine_check(job, fault);
 
 	if (error)
 		return error;
-	*plan = calloc(1, sizeof(**plan));
+	if (!isa)
+		return refuse_isa(fault);
+	*plan = new_plan(job, isa);
 	if (!*plan)
 		return engine_fail(fault, ENOMEM, DRM_TESSERA_CAUSE_MEMORY, 0, 0,
 				   "no memory for a plan of %zu bytes", sizeof(**plan));
-	init_plan(*plan, job);
 	return 0;
 }
 
 void engine_plan_destroy(struct engine_plan *plan)
 {
+	if (!plan)
+		return;
+	free(plan->scratch);
+	free(plan->regions);
 	free(plan);
 }
 
-static void tell_progress(struct engine_run *run)
+void engine_run_tell(struct engine_run *run)
 {
 	if (run->control && run->control->progress)
 		__atomic_fetch_add(run->control->progress, run->unreported, __ATOMIC_RELAXED);
@@ -115,11 +293,129 @@ int engine_run_report(struct engine_run *run)
 {
 	const struct engine_control *control = run->control;
 
-	tell_progress(run);
+	engine_run_tell(run);
 	if (control && control->cancel && __atomic_load_n(control->cancel, __ATOMIC_RELAXED))
 		return engine_fail(run->fault, ECANCELED, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
 				   "the job was canceled");
 	return 0;
+}
+
+/* An engine_visit() whose context is the run. */
+static int run_region(void *context, const struct engine_box *box, uint32_t loads)
+{
+	struct engine_run *run = context;
+
+	if (!(loads & 1))
+		return engine_run_advance(run, 1);
+	return run->plan->has_program ? engine_run_program(run, box, loads) :
+					engine_run_move(run, box, loads);
+}
+
+/* Leaves in box what is in both. Returns false where that is nothing. */
+static bool intersect(struct engine_box *box, const struct engine_box *other)
+{
+	for (uint32_t d = 0; d < box->rank; d++) {
+		struct engine_interval *dim = &box->dims[d];
+
+		if (dim->lowest < other->dims[d].lowest)
+			dim->lowest = other->dims[d].lowest;
+		if (dim->highest > other->dims[d].highest)
+			dim->highest = other->dims[d].highest;
+		if (dim->lowest > dim->highest)
+			return false;
+	}
+	return true;
+}
+
+static int run_box(struct engine_run *run, const struct engine_box *box)
+{
+	const struct engine_plan *plan = run->plan;
+
+	if (!plan->num_regions)
+		return engine_visit_regions(plan, box, run_region, run);
+	for (uint32_t r = 0; r < plan->num_regions; r++) {
+		struct engine_box common = plan->regions[r].box;
+		int error;
+
+		if (!intersect(&common, box))
+			continue;
+		error = run_region(run, &common, plan->regions[r].loads);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static uint64_t count_points(const struct engine_box *box)
+{
+	uint64_t count = 1;
+
+	for (uint32_t d = 0; d < box->rank; d++)
+		count *= (uint64_t)(box->dims[d].highest - box->dims[d].lowest) + 1;
+	return count;
+}
+
+static int64_t lowest_address(const struct engine_stream *address, const struct engine_box *box)
+{
+	int64_t lowest = address->offset;
+
+	for (uint32_t d = 0; d < box->rank; d++)
+		lowest += address->strides[d] * box->dims[d].lowest;
+	return lowest;
+}
+
+/* Runs a box that is one run of the destination in scratch, and streams it to where it belongs. */
+static int run_staged(struct engine_run *run, const struct engine_box *box)
+{
+	const struct engine_plan *plan = run->plan;
+	const struct engine_plan_operand *destination = &plan->operands[0];
+	struct engine_tile tile = { .extents = { 1, (int64_t)count_points(box) } };
+	int64_t offset = lowest_address(&destination->address, box);
+	struct engine_plan staged = *plan;
+	struct engine_run inner = *run;
+	int error;
+
+	staged.operands[0].base = (uint8_t *)((uintptr_t)run->scratch - (uintptr_t)offset);
+	staged.streams = false;
+	inner.plan = &staged;
+	inner.scratch = NULL;
+	error = run_box(&inner, box);
+	run->unreported = inner.unreported;
+	if (!error)
+		plan->isa->copy->stream_run[destination->size_shift](destination->base + offset,
+								     run->scratch, &tile);
+	return error;
+}
+
+int engine_run_part(struct engine_run *run, uint64_t part)
+{
+	const struct engine_plan *plan = run->plan;
+	struct engine_box box;
+	int error;
+
+	engine_parts_box(&plan->parts, &plan->box, part, &box);
+	error = plan->is_staged && run->scratch ? run_staged(run, &box) : run_box(run, &box);
+	if (plan->streams)
+		plan->isa->copy->end_streams();
+	return error;
+}
+
+void engine_run_take_scratch(struct engine_run *run)
+{
+	struct engine_scratch *scratch = run->plan->scratch;
+	uint32_t is_taken = 0;
+
+	/* pairs with the release below: what the run before did with it is over */
+	if (scratch && __atomic_compare_exchange_n(&scratch->is_taken, &is_taken, 1, false,
+						   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		run->scratch = scratch->bytes;
+}
+
+void engine_run_release_scratch(struct engine_run *run)
+{
+	if (run->scratch)
+		__atomic_store_n(&run->plan->scratch->is_taken, 0, __ATOMIC_RELEASE);
+	run->scratch = NULL;
 }
 
 int engine_plan_run(const struct engine_plan *plan, const struct engine_control *control,
@@ -130,10 +426,11 @@ int engine_plan_run(const struct engine_plan *plan, const struct engine_control 
 
 	if (plan->is_empty)
 		return 0;
+	engine_run_take_scratch(&run);
 	error = engine_run_report(&run);
-	if (!error)
-		error = engine_visit_regions(&run, plan->has_program ? engine_run_program :
-								       engine_run_move);
-	tell_progress(&run);
+	for (uint64_t part = 0; part < plan->parts.count && !error; part++)
+		error = engine_run_part(&run, part);
+	engine_run_release_scratch(&run);
+	engine_run_tell(&run);
 	return error;
 }

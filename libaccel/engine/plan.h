@@ -11,7 +11,9 @@
 
 #include "bounds.h"
 #include "engine.h"
+#include "isa.h"
 #include "nest.h"
+#include "parts.h"
 #include "program.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -34,13 +36,37 @@ struct engine_plan_operand {
 	uint64_t index_limit;		/* 0: none */
 };
 
+/* A box in which every window that matters holds everywhere or nowhere. */
+struct engine_region {
+	struct engine_box box;
+	uint32_t loads;		/* bit k: those of operand k hold; without bit 0 nothing is done */
+};
+
+/* Memory for what is under way, small enough to stay in a core's own cache. One run has it. */
+#define ENGINE_SCRATCH_BYTES	(256 << 10)
+
+struct engine_scratch {
+	uint8_t bytes[ENGINE_SCRATCH_BYTES];
+	uint32_t is_taken;		/* by compare and exchange; released by who took it */
+} __attribute__((aligned(64)));
+
+/* A plan keeps its regions if they are no more than this. */
+#define ENGINE_MAX_REGIONS	64
+
 struct engine_plan {
+	const struct engine_isa *isa;	/* whose kernels it runs with */
 	bool is_empty;			/* there is nothing to do */
 	struct engine_box box;
 	uint32_t num_operands;
 	uint32_t num_windows;
 	struct engine_plan_operand operands[DRM_TESSERA_MAX_OPERANDS];
 	struct drm_tessera_window windows[DRM_TESSERA_MAX_WINDOWS];
+	struct engine_parts parts;
+	uint32_t num_regions;		/* 0: too many to keep; each run cuts the box anew */
+	struct engine_region *regions;
+	struct engine_scratch *scratch;	/* for one run at a time; NULL: the job is small */
+	bool is_staged;			/* parts are put together in scratch, then streamed */
+	bool streams;			/* around the caches: the destination has no room there */
 	bool has_program;
 	struct engine_program program;
 };
@@ -50,8 +76,12 @@ struct engine_run {
 	const struct engine_plan *plan;
 	const struct engine_control *control;
 	struct engine_fault *fault;
+	uint8_t *scratch;		/* ENGINE_SCRATCH_BYTES, aligned to lines; NULL: none */
 	uint64_t unreported;		/* bytes moved since progress was last told */
 };
+
+/* Tells progress. */
+void engine_run_tell(struct engine_run *run);
 
 /* Tells progress and looks whether to stop: returns 0 or -ECANCELED. */
 int engine_run_report(struct engine_run *run);
@@ -71,5 +101,12 @@ static inline int engine_run_advance(struct engine_run *run, uint64_t bytes)
  */
 int engine_run_move(struct engine_run *run, const struct engine_box *box, uint32_t loads);
 int engine_run_program(struct engine_run *run, const struct engine_box *box, uint32_t loads);
+
+/* Gives the run the plan's scratch, if it has any that no other run is using; takes it back. */
+void engine_run_take_scratch(struct engine_run *run);
+void engine_run_release_scratch(struct engine_run *run);
+
+/* Runs one of the plan's parts. What it has stored others may see after it. */
+int engine_run_part(struct engine_run *run, uint64_t part);
 
 #endif /* TESSERA_ENGINE_PLAN_H */

@@ -1,339 +1,105 @@
 // SPDX-License-Identifier: MIT
 /*
- * Instructions over strips of elements: a kernel for each opcode, type and way of rounding or
- * wrapping, made by macros and found in tables. CAST takes two steps, through the widest type of
- * the class (u64, i64 or f64), which holds every value of its class exactly.
+ * From instructions to steps: which kernel computes each, and which strip holds what. The kernels
+ * themselves are in compute_portable.c and its neighbours.
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
-#include "dtype.h"
-#include "float.h"
-#include "plan.h"
 #include "program.h"
 
-#define UNUSED	__attribute__((unused))
-
-#define DEFINE_KERNEL(name, field, expression)							\
-static void name(union engine_strip *restrict dst,						\
-		 UNUSED const union engine_strip *restrict sa,					\
-		 UNUSED const union engine_strip *restrict sb,					\
-		 UNUSED const union engine_strip *restrict sc, uint32_t count)			\
-{												\
-	for (uint32_t i = 0; i < count; i++)							\
-		dst->field[i] = (expression);							\
-}
-
-/*
- * Integers. Sums and products are computed in a wider type (W: of the same sign, for add, sub,
- * mul and fma) and then wrapped by conversion or saturated by comparison.
- */
-#define SATURATE_SIGNED(W, value, low, high) \
-	({ W exact_ = (value); exact_ < (low) ? (low) : exact_ > (high) ? (high) : exact_; })
-#define SATURATE_UNSIGNED(W, value, high) \
-	({ W exact_ = (value); exact_ > (high) ? (high) : exact_; })
-
-#define DEFINE_SIGNED(T, U, C, W, low, high)							\
-DEFINE_KERNEL(add_##T, T, (C)((U)sa->T[i] + (U)sb->T[i]))					\
-DEFINE_KERNEL(sub_##T, T, (C)((U)sa->T[i] - (U)sb->T[i]))					\
-DEFINE_KERNEL(mul_##T, T, (C)((U)sa->T[i] * (U)sb->T[i]))					\
-DEFINE_KERNEL(fma_##T, T, (C)((U)sa->T[i] * (U)sb->T[i] + (U)sc->T[i]))			\
-DEFINE_KERNEL(neg_##T, T, (C)(-(U)sa->T[i]))							\
-DEFINE_KERNEL(abs_##T, T, (C)(sa->T[i] < 0 ? -(U)sa->T[i] : (U)sa->T[i]))			\
-DEFINE_KERNEL(add_sat_##T, T, (C)SATURATE_SIGNED(W, (W)sa->T[i] + sb->T[i], low, high))	\
-DEFINE_KERNEL(sub_sat_##T, T, (C)SATURATE_SIGNED(W, (W)sa->T[i] - sb->T[i], low, high))	\
-DEFINE_KERNEL(mul_sat_##T, T, (C)SATURATE_SIGNED(W, (W)sa->T[i] * sb->T[i], low, high))	\
-DEFINE_KERNEL(fma_sat_##T, T,									\
-	      (C)SATURATE_SIGNED(W, (W)sa->T[i] * sb->T[i] + sc->T[i], low, high))		\
-DEFINE_KERNEL(neg_sat_##T, T, (C)(sa->T[i] == (low) ? (high) : -sa->T[i]))			\
-DEFINE_KERNEL(abs_sat_##T, T,									\
-	      (C)(sa->T[i] == (low) ? (high) : sa->T[i] < 0 ? -sa->T[i] : sa->T[i]))
-
-#define DEFINE_UNSIGNED(T, U, C, W, high)							\
-DEFINE_KERNEL(add_##T, T, (C)((U)sa->T[i] + sb->T[i]))						\
-DEFINE_KERNEL(sub_##T, T, (C)((U)sa->T[i] - sb->T[i]))						\
-DEFINE_KERNEL(mul_##T, T, (C)((U)sa->T[i] * sb->T[i]))						\
-DEFINE_KERNEL(fma_##T, T, (C)((U)sa->T[i] * sb->T[i] + sc->T[i]))				\
-DEFINE_KERNEL(neg_##T, T, (C)(-(U)sa->T[i]))							\
-DEFINE_KERNEL(abs_##T, T, sa->T[i])								\
-DEFINE_KERNEL(add_sat_##T, T, (C)SATURATE_UNSIGNED(W, (W)sa->T[i] + sb->T[i], high))		\
-DEFINE_KERNEL(sub_sat_##T, T, (C)(sa->T[i] > sb->T[i] ? sa->T[i] - sb->T[i] : 0))		\
-DEFINE_KERNEL(mul_sat_##T, T, (C)SATURATE_UNSIGNED(W, (W)sa->T[i] * sb->T[i], high))		\
-DEFINE_KERNEL(fma_sat_##T, T,									\
-	      (C)SATURATE_UNSIGNED(W, (W)sa->T[i] * sb->T[i] + sc->T[i], high))			\
-DEFINE_KERNEL(neg_sat_##T, T, (C)0)
-
-#define abs_sat_u8	abs_u8
-#define abs_sat_u16	abs_u16
-#define abs_sat_u32	abs_u32
-#define abs_sat_u64	abs_u64
-
-/* U is at least as wide as unsigned int: narrower types would be promoted to int and overflow. */
-DEFINE_SIGNED(i8, uint32_t, int8_t, int32_t, INT8_MIN, INT8_MAX)
-DEFINE_SIGNED(i16, uint32_t, int16_t, int64_t, INT16_MIN, INT16_MAX)
-DEFINE_SIGNED(i32, uint32_t, int32_t, int64_t, INT32_MIN, INT32_MAX)
-DEFINE_SIGNED(i64, uint64_t, int64_t, __int128, INT64_MIN, INT64_MAX)
-DEFINE_UNSIGNED(u8, uint32_t, uint8_t, uint32_t, UINT8_MAX)
-DEFINE_UNSIGNED(u16, uint32_t, uint16_t, uint64_t, UINT16_MAX)
-DEFINE_UNSIGNED(u32, uint32_t, uint32_t, uint64_t, UINT32_MAX)
-DEFINE_UNSIGNED(u64, uint64_t, uint64_t, unsigned __int128, UINT64_MAX)
-
-#define DEFINE_INTEGER_ORDER(T)									\
-DEFINE_KERNEL(min_##T, T, sa->T[i] < sb->T[i] ? sa->T[i] : sb->T[i])				\
-DEFINE_KERNEL(max_##T, T, sa->T[i] > sb->T[i] ? sa->T[i] : sb->T[i])
-
-#define DEFINE_COMPARISONS(name, a, b)								\
-DEFINE_KERNEL(eq_##name, u8, (a) == (b))							\
-DEFINE_KERNEL(ne_##name, u8, (a) != (b))							\
-DEFINE_KERNEL(lt_##name, u8, (a) < (b))								\
-DEFINE_KERNEL(le_##name, u8, (a) <= (b))							\
-DEFINE_KERNEL(gt_##name, u8, (a) > (b))								\
-DEFINE_KERNEL(ge_##name, u8, (a) >= (b))
-
-#define DEFINE_INTEGER(T)									\
-DEFINE_INTEGER_ORDER(T)										\
-DEFINE_COMPARISONS(T, sa->T[i], sb->T[i])
-
-DEFINE_INTEGER(u8)
-DEFINE_INTEGER(u16)
-DEFINE_INTEGER(u32)
-DEFINE_INTEGER(u64)
-DEFINE_INTEGER(i8)
-DEFINE_INTEGER(i16)
-DEFINE_INTEGER(i32)
-DEFINE_INTEGER(i64)
-
-/*
- * Floats. Sums of f16 are exact in double, as are products of f16 and bf16. Sums of bf16 are not,
- * but double has more than twice its digits and two, so that rounding them twice does no harm (S.
- * Figueroa, "When is double rounding innocuous?", 1995). The products of fma are exact in double
- * for all but f64; the sum is rounded to odd before it is rounded to the type.
- */
-#define F16(bits)	engine_f64_of_f16(bits)
-#define BF16(bits)	engine_f64_of_bf16(bits)
-
-#define DEFINE_SMALL_FLOAT(name, widen, narrow)							\
-DEFINE_KERNEL(add_##name, u16, narrow(widen(sa->u16[i]) + widen(sb->u16[i])))			\
-DEFINE_KERNEL(sub_##name, u16, narrow(widen(sa->u16[i]) - widen(sb->u16[i])))			\
-DEFINE_KERNEL(mul_##name, u16, narrow(widen(sa->u16[i]) * widen(sb->u16[i])))			\
-DEFINE_KERNEL(fma_##name, u16, narrow(engine_add_odd_f64(					\
-	      widen(sa->u16[i]) * widen(sb->u16[i]), widen(sc->u16[i]))))			\
-DEFINE_COMPARISONS(name, widen(sa->u16[i]), widen(sb->u16[i]))
-
-DEFINE_SMALL_FLOAT(f16, F16, engine_f16_of_f64)
-DEFINE_SMALL_FLOAT(bf16, BF16, engine_bf16_of_f64)
-
-DEFINE_KERNEL(add_f32, f32, engine_f32_result(sa->f32[i] + sb->f32[i]))
-DEFINE_KERNEL(sub_f32, f32, engine_f32_result(sa->f32[i] - sb->f32[i]))
-DEFINE_KERNEL(mul_f32, f32, engine_f32_result(sa->f32[i] * sb->f32[i]))
-DEFINE_KERNEL(fma_f32, f32, engine_f32_result((float)engine_add_odd_f64(
-	      (double)sa->f32[i] * sb->f32[i], sc->f32[i])))
-DEFINE_COMPARISONS(f32, sa->f32[i], sb->f32[i])
-
-DEFINE_KERNEL(add_f64, f64, engine_f64_result(sa->f64[i] + sb->f64[i]))
-DEFINE_KERNEL(sub_f64, f64, engine_f64_result(sa->f64[i] - sb->f64[i]))
-DEFINE_KERNEL(mul_f64, f64, engine_f64_result(sa->f64[i] * sb->f64[i]))
-DEFINE_KERNEL(fma_f64, f64, engine_f64_result(__builtin_fma(sa->f64[i], sb->f64[i], sc->f64[i])))
-DEFINE_COMPARISONS(f64, sa->f64[i], sb->f64[i])
-
-/*
- * MIN, MAX, NEG and ABS look at bits. As sign and magnitude, floats are ordered as integers are;
- * a key in two's complement orders -0 below +0.
- */
-#define DEFINE_FLOAT_ORDER(name, field, U, S, infinity, nan)					\
-static inline S key_##name(U bits)								\
-{												\
-	S top = (S)bits >> (8 * sizeof(S) - 1);							\
-												\
-	return (S)(bits ^ ((U)top >> 1));							\
-}												\
-												\
-static inline bool is_nan_##name(U bits)							\
-{												\
-	return (U)(bits << 1) > (U)((U)(infinity) << 1);					\
-}												\
-												\
-DEFINE_KERNEL(min_##name, field,								\
-	      is_nan_##name(sa->field[i]) || is_nan_##name(sb->field[i]) ? (nan) :		\
-	      key_##name(sa->field[i]) < key_##name(sb->field[i]) ? sa->field[i] :		\
-								      sb->field[i])		\
-DEFINE_KERNEL(max_##name, field,								\
-	      is_nan_##name(sa->field[i]) || is_nan_##name(sb->field[i]) ? (nan) :		\
-	      key_##name(sa->field[i]) > key_##name(sb->field[i]) ? sa->field[i] :		\
-								      sb->field[i])		\
-DEFINE_KERNEL(neg_##name, field, sa->field[i] ^ (U)((U)1 << (8 * sizeof(U) - 1)))		\
-DEFINE_KERNEL(abs_##name, field, sa->field[i] & (U)((U)-1 >> 1))
-
-DEFINE_FLOAT_ORDER(f16, u16, uint16_t, int16_t, 0x7c00, ENGINE_NAN_F16)
-DEFINE_FLOAT_ORDER(bf16, u16, uint16_t, int16_t, 0x7f80, ENGINE_NAN_BF16)
-DEFINE_FLOAT_ORDER(f32, u32, uint32_t, int32_t, 0x7f800000, ENGINE_NAN_F32)
-DEFINE_FLOAT_ORDER(f64, u64, uint64_t, int64_t, 0x7ff0000000000000, ENGINE_NAN_F64)
-
-/* SELECT copies bits: one for each size. */
-DEFINE_KERNEL(select_u8, u8, sa->u8[i] ? sb->u8[i] : sc->u8[i])
-DEFINE_KERNEL(select_u16, u16, sa->u8[i] ? sb->u16[i] : sc->u16[i])
-DEFINE_KERNEL(select_u32, u32, sa->u8[i] ? sb->u32[i] : sc->u32[i])
-DEFINE_KERNEL(select_u64, u64, sa->u8[i] ? sb->u64[i] : sc->u64[i])
-
-/* CAST, first step: to the widest type of the class. */
-DEFINE_KERNEL(widen_u8, u64, sa->u8[i])
-DEFINE_KERNEL(widen_u16, u64, sa->u16[i])
-DEFINE_KERNEL(widen_u32, u64, sa->u32[i])
-DEFINE_KERNEL(widen_u64, u64, sa->u64[i])
-DEFINE_KERNEL(widen_i8, i64, sa->i8[i])
-DEFINE_KERNEL(widen_i16, i64, sa->i16[i])
-DEFINE_KERNEL(widen_i32, i64, sa->i32[i])
-DEFINE_KERNEL(widen_i64, i64, sa->i64[i])
-DEFINE_KERNEL(widen_f16, f64, F16(sa->u16[i]))
-DEFINE_KERNEL(widen_bf16, f64, BF16(sa->u16[i]))
-DEFINE_KERNEL(widen_f32, f64, sa->f32[i])
-DEFINE_KERNEL(widen_f64, f64, sa->f64[i])
-
-/* CAST, second step: from there to any type. */
-#define SATURATE_F64(T, value, low, high, limit)						\
-	({ double whole_ = (value);								\
-	   whole_ != whole_ ? 0 : whole_ <= (double)(low) ? (low) :				\
-	   whole_ >= (limit) ? (high) : (T)whole_; })
-
-/* limit is the first double above high, which need not be one itself */
-#define DEFINE_TO_INTEGER(name, T, low, high, limit)						\
-DEFINE_KERNEL(name##_of_u64, name, (T)sa->u64[i])						\
-DEFINE_KERNEL(name##_of_i64, name, (T)sa->i64[i])						\
-DEFINE_KERNEL(name##_of_f64, name, (T)engine_wrap_f64(engine_round_f64(sa->f64[i])))		\
-DEFINE_KERNEL(name##_of_f64_truncate, name,							\
-	      (T)engine_wrap_f64(engine_truncate_f64(sa->f64[i])))				\
-DEFINE_KERNEL(name##_of_f64_sat, name,								\
-	      SATURATE_F64(T, engine_round_f64(sa->f64[i]), low, high, limit))			\
-DEFINE_KERNEL(name##_of_f64_truncate_sat, name,							\
-	      SATURATE_F64(T, engine_truncate_f64(sa->f64[i]), low, high, limit))		\
-DEFINE_KERNEL(name##_of_u64_sat, name, sa->u64[i] > (uint64_t)(high) ? (high) : (T)sa->u64[i])	\
-DEFINE_KERNEL(name##_of_i64_sat, name, (T)SATURATE_SIGNED(__int128, sa->i64[i], low, high))
-
-DEFINE_TO_INTEGER(u8, uint8_t, 0, UINT8_MAX, 0x1p8)
-DEFINE_TO_INTEGER(u16, uint16_t, 0, UINT16_MAX, 0x1p16)
-DEFINE_TO_INTEGER(u32, uint32_t, 0, UINT32_MAX, 0x1p32)
-DEFINE_TO_INTEGER(u64, uint64_t, 0, UINT64_MAX, 0x1p64)
-DEFINE_TO_INTEGER(i8, int8_t, INT8_MIN, INT8_MAX, 0x1p7)
-DEFINE_TO_INTEGER(i16, int16_t, INT16_MIN, INT16_MAX, 0x1p15)
-DEFINE_TO_INTEGER(i32, int32_t, INT32_MIN, INT32_MAX, 0x1p31)
-DEFINE_TO_INTEGER(i64, int64_t, INT64_MIN, INT64_MAX, 0x1p63)
-
-DEFINE_KERNEL(f16_of_u64, u16, engine_f16_of_f64(engine_odd_f64_of_u64(sa->u64[i])))
-DEFINE_KERNEL(f16_of_i64, u16, engine_f16_of_f64(engine_odd_f64_of_i64(sa->i64[i])))
-DEFINE_KERNEL(f16_of_f64, u16, engine_f16_of_f64(sa->f64[i]))
-DEFINE_KERNEL(bf16_of_u64, u16, engine_bf16_of_f64(engine_odd_f64_of_u64(sa->u64[i])))
-DEFINE_KERNEL(bf16_of_i64, u16, engine_bf16_of_f64(engine_odd_f64_of_i64(sa->i64[i])))
-DEFINE_KERNEL(bf16_of_f64, u16, engine_bf16_of_f64(sa->f64[i]))
-DEFINE_KERNEL(f32_of_u64, f32, (float)engine_odd_f64_of_u64(sa->u64[i]))
-DEFINE_KERNEL(f32_of_i64, f32, (float)engine_odd_f64_of_i64(sa->i64[i]))
-DEFINE_KERNEL(f32_of_f64, f32, engine_f32_result((float)sa->f64[i]))
-DEFINE_KERNEL(f64_of_u64, f64, (double)sa->u64[i])
-DEFINE_KERNEL(f64_of_i64, f64, (double)sa->i64[i])
-DEFINE_KERNEL(f64_of_f64, f64, engine_f64_result(sa->f64[i]))
-
-/* Tables: a row for each class of instructions, a column for each type. */
-#define INTEGERS(name)										\
-	[ENGINE_U8] = name##_u8, [ENGINE_U16] = name##_u16,					\
-	[ENGINE_U32] = name##_u32, [ENGINE_U64] = name##_u64,					\
-	[ENGINE_I8] = name##_i8, [ENGINE_I16] = name##_i16,					\
-	[ENGINE_I32] = name##_i32, [ENGINE_I64] = name##_i64
-#define FLOATS(name)										\
-	[ENGINE_F16] = name##_f16, [ENGINE_BF16] = name##_bf16,					\
-	[ENGINE_F32] = name##_f32, [ENGINE_F64] = name##_f64
-#define TYPES(name)	{ INTEGERS(name), FLOATS(name) }
-
-static engine_strip_kernel *const arithmetic[][ENGINE_NUM_TYPES] = {
-	[DRM_TESSERA_OP_ADD] = TYPES(add),
-	[DRM_TESSERA_OP_SUB] = TYPES(sub),
-	[DRM_TESSERA_OP_MUL] = TYPES(mul),
-	[DRM_TESSERA_OP_FMA] = TYPES(fma),
-	[DRM_TESSERA_OP_MIN] = TYPES(min),
-	[DRM_TESSERA_OP_MAX] = TYPES(max),
-	[DRM_TESSERA_OP_NEG] = TYPES(neg),
-	[DRM_TESSERA_OP_ABS] = TYPES(abs),
+/* What a step does, for one that may become part of a chain; of another the opcode is 0. */
+struct note {
+	uint8_t opcode;
+	uint8_t flags;
+	enum engine_type from;		/* of a */
+	enum engine_type to;		/* of the result */
 };
 
-static engine_strip_kernel *const saturating[][ENGINE_NUM_TYPES] = {
-	[DRM_TESSERA_OP_ADD] = { INTEGERS(add_sat) },
-	[DRM_TESSERA_OP_SUB] = { INTEGERS(sub_sat) },
-	[DRM_TESSERA_OP_MUL] = { INTEGERS(mul_sat) },
-	[DRM_TESSERA_OP_FMA] = { INTEGERS(fma_sat) },
-	[DRM_TESSERA_OP_NEG] = { INTEGERS(neg_sat) },
-	[DRM_TESSERA_OP_ABS] = { INTEGERS(abs_sat) },
-};
-
-static engine_strip_kernel *const comparing[][ENGINE_NUM_TYPES] = {
-	[DRM_TESSERA_PREDICATE_EQ] = TYPES(eq),
-	[DRM_TESSERA_PREDICATE_NE] = TYPES(ne),
-	[DRM_TESSERA_PREDICATE_LT] = TYPES(lt),
-	[DRM_TESSERA_PREDICATE_LE] = TYPES(le),
-	[DRM_TESSERA_PREDICATE_GT] = TYPES(gt),
-	[DRM_TESSERA_PREDICATE_GE] = TYPES(ge),
-};
-
-static engine_strip_kernel *const selecting[] = { select_u8, select_u16, select_u32, select_u64 };
-
-static engine_strip_kernel *const widening[ENGINE_NUM_TYPES] = TYPES(widen);
-
-#define INTEGERS_OF(source)									\
-	[ENGINE_U8] = u8_of_##source, [ENGINE_U16] = u16_of_##source,				\
-	[ENGINE_U32] = u32_of_##source, [ENGINE_U64] = u64_of_##source,				\
-	[ENGINE_I8] = i8_of_##source, [ENGINE_I16] = i16_of_##source,				\
-	[ENGINE_I32] = i32_of_##source, [ENGINE_I64] = i64_of_##source
-#define FLOATS_OF(source)									\
-	[ENGINE_F16] = f16_of_##source, [ENGINE_BF16] = bf16_of_##source,			\
-	[ENGINE_F32] = f32_of_##source, [ENGINE_F64] = f64_of_##source
-
-enum wide { WIDE_U64, WIDE_I64, WIDE_F64, NUM_WIDE };
-
-/* By class of the source, flags of the instruction and type of the result. */
-static engine_strip_kernel *const narrowing[NUM_WIDE][4][ENGINE_NUM_TYPES] = {
-	[WIDE_U64] = {
-		[0] = { INTEGERS_OF(u64), FLOATS_OF(u64) },
-		[DRM_TESSERA_INSTRUCTION_SATURATE] = { INTEGERS_OF(u64_sat) },
-	},
-	[WIDE_I64] = {
-		[0] = { INTEGERS_OF(i64), FLOATS_OF(i64) },
-		[DRM_TESSERA_INSTRUCTION_SATURATE] = { INTEGERS_OF(i64_sat) },
-	},
-	[WIDE_F64] = {
-		[0] = { INTEGERS_OF(f64), FLOATS_OF(f64) },
-		[DRM_TESSERA_INSTRUCTION_SATURATE] = { INTEGERS_OF(f64_sat) },
-		[DRM_TESSERA_INSTRUCTION_TRUNCATE] = { INTEGERS_OF(f64_truncate) },
-		[DRM_TESSERA_INSTRUCTION_SATURATE | DRM_TESSERA_INSTRUCTION_TRUNCATE] = {
-			INTEGERS_OF(f64_truncate_sat)
-		},
-	},
-};
-
-static enum wide wide_of(enum engine_type type)
-{
-	return type <= ENGINE_U64 ? WIDE_U64 : type <= ENGINE_I64 ? WIDE_I64 : WIDE_F64;
-}
-
-/* Which strip each register owns, which one nobody does, and the type of each register. */
+/* What the strips hold while steps are made. */
 struct assignment {
-	uint8_t strips[DRM_TESSERA_NUM_REGISTERS];
-	uint8_t spare;
+	const struct engine_compute_kernels *kernels;
+	uint8_t strips[DRM_TESSERA_NUM_REGISTERS];	/* of each register */
 	enum engine_type types[DRM_TESSERA_NUM_REGISTERS];
+	uint32_t written;		/* registers that hold something */
+	uint32_t kept;			/* strips of sources and constants */
+	uint32_t taken;			/* strips with something in them, or kept */
+	uint32_t num_strips;
+	uint32_t widest;		/* bytes of the largest element */
+	struct note notes[2 * DRM_TESSERA_MAX_INSTRUCTIONS];	/* of each step */
 };
 
-/* CAST's intermediate; never a register's. */
-#define WIDE_STRIP	(ENGINE_NUM_STRIPS - 1)
+/* A kernel of the instruction set, or of the first simpler one that has it. */
+#define FIND(set, member)									\
+({												\
+	const struct engine_compute_kernels *having_ = (set);					\
+												\
+	while (!having_->member && having_->simpler)						\
+		having_ = having_->simpler;							\
+	having_->member;									\
+})
 
-static engine_strip_kernel *find_kernel(const struct drm_tessera_instruction *instruction)
+static uint32_t size_of(enum engine_type type)
+{
+	static const uint8_t sizes[ENGINE_NUM_TYPES] = {
+		[ENGINE_U8] = 1, [ENGINE_U16] = 2, [ENGINE_U32] = 4, [ENGINE_U64] = 8,
+		[ENGINE_I8] = 1, [ENGINE_I16] = 2, [ENGINE_I32] = 4, [ENGINE_I64] = 8,
+		[ENGINE_F16] = 2, [ENGINE_BF16] = 2, [ENGINE_F32] = 4, [ENGINE_F64] = 8,
+	};
+
+	return sizes[type];
+}
+
+/* The first strip that holds nothing, for elements of a type. */
+static uint8_t take_strip(struct assignment *assignment, enum engine_type type)
+{
+	uint32_t strip = (uint32_t)__builtin_ctz(~assignment->taken);
+
+	assignment->taken |= 1u << strip;
+	if (strip >= assignment->num_strips)
+		assignment->num_strips = strip + 1;
+	if (size_of(type) > assignment->widest)
+		assignment->widest = size_of(type);
+	return (uint8_t)strip;
+}
+
+static void release_strip(struct assignment *assignment, uint8_t strip)
+{
+	assignment->taken &= ~(1u << strip) | assignment->kept;
+}
+
+/* Gives the register a strip in place of the one that it had. */
+static void set_register(struct assignment *assignment, uint8_t r, uint8_t strip,
+			 enum engine_type type)
+{
+	if (assignment->written >> r & 1)
+		release_strip(assignment, assignment->strips[r]);
+	assignment->written |= 1u << r;
+	assignment->strips[r] = strip;
+	assignment->types[r] = type;
+}
+
+static enum engine_wide wide_of(enum engine_type type)
+{
+	return type <= ENGINE_U64 ? ENGINE_WIDE_U64 : type <= ENGINE_I64 ? ENGINE_WIDE_I64 :
+								     ENGINE_WIDE_F64;
+}
+
+static engine_strip_kernel *find_kernel(const struct engine_compute_kernels *kernels,
+					const struct drm_tessera_instruction *instruction)
 {
 	enum engine_type type = engine_dtype_type(instruction->dtype);
 
 	switch (instruction->opcode) {
 	case DRM_TESSERA_OP_COMPARE:
-		return comparing[instruction->predicate][type];
+		return FIND(kernels, comparing[instruction->predicate][type]);
 	case DRM_TESSERA_OP_SELECT:
-		return selecting[instruction->dtype & DRM_TESSERA_DTYPE_SHIFT_MASK];
+		return FIND(kernels, selecting[__builtin_ctz(size_of(type))]);
 	default:
 		return instruction->flags & DRM_TESSERA_INSTRUCTION_SATURATE ?
-		       saturating[instruction->opcode][type] :
-		       arithmetic[instruction->opcode][type];
+		       FIND(kernels, saturating[instruction->opcode][type]) :
+		       FIND(kernels, arithmetic[instruction->opcode][type]);
 	}
 }
 
@@ -342,81 +108,320 @@ static void add_step(struct engine_program *program, const struct engine_step *s
 	program->steps[program->num_steps++] = *step;
 }
 
-static void add_cast(struct engine_program *program,
-		     const struct drm_tessera_instruction *instruction, uint8_t dst, uint8_t src,
-		     enum engine_type source)
+/* Adds the step that does all of an instruction. */
+static void add_whole(struct engine_program *program, struct assignment *assignment,
+		      const struct drm_tessera_instruction *instruction,
+		      const struct engine_step *step)
 {
-	enum engine_type type = engine_dtype_type(instruction->dtype);
-
-	add_step(program, &(struct engine_step){
-		.kernel = widening[source], .dst = WIDE_STRIP, .src = { src },
-	});
-	add_step(program, &(struct engine_step){
-		.kernel = narrowing[wide_of(source)][instruction->flags][type],
-		.dst = dst, .src = { WIDE_STRIP },
-	});
+	assignment->notes[program->num_steps] = (struct note){
+		.opcode = instruction->opcode,
+		.flags = instruction->flags,
+		.from = assignment->types[instruction->src[0]],
+		.to = engine_dtype_type(instruction->dtype),
+	};
+	add_step(program, step);
 }
 
-static void add_instruction(struct engine_program *program,
-			    const struct drm_tessera_instruction *instruction,
-			    struct assignment *assignment)
+static void add_cast(struct engine_program *program, struct assignment *assignment,
+		     const struct drm_tessera_instruction *instruction)
 {
-	uint8_t *owned = &assignment->strips[instruction->dst];
-	uint8_t dst = assignment->spare;
-	struct engine_step step = { .dst = dst };
+	static const enum engine_type wide_types[ENGINE_NUM_WIDE] = {
+		ENGINE_U64, ENGINE_I64, ENGINE_F64,
+	};
+	enum engine_type from = assignment->types[instruction->src[0]];
+	enum engine_type to = engine_dtype_type(instruction->dtype);
+	enum engine_wide wide = wide_of(from);
+	uint8_t src = assignment->strips[instruction->src[0]];
+	uint8_t dst = take_strip(assignment, to), middle;
+	engine_strip_kernel *at_once = FIND(assignment->kernels,
+					    casting[instruction->flags][from][to]);
 
+	if (at_once) {
+		add_whole(program, assignment, instruction,
+			  &(struct engine_step){ at_once, dst, { src } });
+	} else {
+		middle = take_strip(assignment, wide_types[wide]);
+		add_step(program, &(struct engine_step){
+			FIND(assignment->kernels, widening[from]), middle, { src },
+		});
+		add_step(program, &(struct engine_step){
+			FIND(assignment->kernels, narrowing[wide][instruction->flags][to]),
+			dst, { middle },
+		});
+		release_strip(assignment, middle);
+	}
+	set_register(assignment, instruction->dst, dst, to);
+}
+
+/* Takes the strips of all constants, before any other result could be written to one of them. */
+static void add_constants(struct engine_program *program, struct assignment *assignment,
+			  const struct drm_tessera_instruction *instructions, uint32_t count)
+{
+	for (uint32_t n = 0; n < count; n++) {
+		const struct drm_tessera_instruction *instruction = &instructions[n];
+
+		if (instruction->opcode != DRM_TESSERA_OP_CONST)
+			continue;
+		program->constants[program->num_constants++] = (struct engine_constant){
+			.value = instruction->immediate,
+			.size_shift = instruction->dtype & DRM_TESSERA_DTYPE_SHIFT_MASK,
+			.strip = take_strip(assignment, engine_dtype_type(instruction->dtype)),
+		};
+	}
+	assignment->kept = assignment->taken;
+}
+
+static void add_instruction(struct engine_program *program, struct assignment *assignment,
+			    const struct drm_tessera_instruction *instruction)
+{
+	enum engine_type type = instruction->opcode == DRM_TESSERA_OP_COMPARE ? ENGINE_U8 :
+				engine_dtype_type(instruction->dtype);
+	struct engine_step step = { .kernel = find_kernel(assignment->kernels, instruction) };
+
+	step.dst = take_strip(assignment, type);
 	for (int s = 0; s < 3; s++)
 		step.src[s] = assignment->strips[instruction->src[s]];
-	if (instruction->opcode == DRM_TESSERA_OP_CONST) {
-		step.immediate = instruction->immediate;
-		step.immediate_shift = instruction->dtype & DRM_TESSERA_DTYPE_SHIFT_MASK;
-		add_step(program, &step);
-	} else if (instruction->opcode == DRM_TESSERA_OP_CAST) {
-		add_cast(program, instruction, dst, step.src[0],
-			 assignment->types[instruction->src[0]]);
-	} else {
-		step.kernel = find_kernel(instruction);
-		add_step(program, &step);
-	}
-	assignment->spare = *owned;
-	*owned = dst;
-	assignment->types[instruction->dst] = instruction->opcode == DRM_TESSERA_OP_COMPARE ?
-					      ENGINE_U8 : engine_dtype_type(instruction->dtype);
+	add_whole(program, assignment, instruction, &step);
+	set_register(assignment, instruction->dst, step.dst, type);
 }
 
+/* Whether nothing but the step after it reads what step n leaves. */
+static bool is_for_next(const struct engine_program *program, uint32_t n)
+{
+	uint8_t strip = program->steps[n].dst;
+
+	for (uint32_t m = n + 1; m < program->num_steps; m++) {
+		const struct engine_step *step = &program->steps[m];
+
+		if (m > n + 1 && (step->src[0] == strip || step->src[1] == strip ||
+				  step->src[2] == strip))
+			return false;
+		if (step->dst == strip)
+			return true;
+	}
+	return program->result != strip;
+}
+
+/* The chain that begins at a step, as far as it is known. */
+struct chain {
+	const struct engine_program *program;
+	const struct note *notes;
+	uint32_t next;			/* step */
+	enum engine_type from;
+	struct engine_step step;
+};
+
+static bool is_next(const struct chain *chain, uint8_t opcode)
+{
+	const struct note *note = &chain->notes[chain->next];
+
+	return chain->next < chain->program->num_steps && note->opcode == opcode &&
+	       note->to == ENGINE_F32;
+}
+
+/* Takes one of the first two sources of the next step for link; returns the other, or -1. */
+static int take_operation(struct chain *chain, int link, bool is_symmetric)
+{
+	const struct engine_step *step = &chain->program->steps[chain->next];
+	int other;
+
+	if (step->src[0] == link)
+		other = step->src[1];
+	else if (is_symmetric && step->src[1] == link)
+		other = step->src[0];
+	else
+		return -1;
+	chain->next++;
+	return other == link ? -1 : other;
+}
+
+/* A cast to f32 at the beginning; returns the strip with the value to go on with. */
+static int take_first_cast(struct chain *chain)
+{
+	const struct engine_step *step = &chain->program->steps[chain->next];
+
+	chain->from = ENGINE_F32;
+	chain->step.src[0] = step->src[0];
+	if (!is_next(chain, DRM_TESSERA_OP_CAST) || !is_for_next(chain->program, chain->next))
+		return step->src[0];
+	chain->from = chain->notes[chain->next++].from;
+	return step->dst;
+}
+
+static bool take_fma(struct chain *chain, int link)
+{
+	int third = chain->program->steps[chain->next].src[2];
+	int other = take_operation(chain, link, true);
+
+	/* what a cast leaves is nowhere, once the cast is part of the chain */
+	if (other < 0 || (third == link && link != chain->step.src[0]))
+		return false;
+	chain->step.src[1] = (uint8_t)other;
+	chain->step.src[2] = (uint8_t)third;
+	return true;
+}
+
+static bool take_two(struct chain *chain, int link, uint8_t second, bool is_symmetric)
+{
+	int b = take_operation(chain, link, is_symmetric), c;
+
+	if (b < 0 || !is_next(chain, second) || !is_for_next(chain->program, chain->next - 1))
+		return false;
+	c = take_operation(chain, chain->program->steps[chain->next - 1].dst, true);
+	if (c < 0)
+		return false;
+	chain->step.src[1] = (uint8_t)b;
+	chain->step.src[2] = (uint8_t)c;
+	return true;
+}
+
+/* The operations that follow the first cast; returns which, or ENGINE_NUM_CHAINS. */
+static enum engine_chain take_operations(struct chain *chain, int link)
+{
+	if (is_next(chain, DRM_TESSERA_OP_FMA) && take_fma(chain, link))
+		return ENGINE_CHAIN_FMA;
+	if (is_next(chain, DRM_TESSERA_OP_MUL) && take_two(chain, link, DRM_TESSERA_OP_ADD, true))
+		return ENGINE_CHAIN_MUL_ADD;
+	if (is_next(chain, DRM_TESSERA_OP_SUB) && take_two(chain, link, DRM_TESSERA_OP_MUL, false))
+		return ENGINE_CHAIN_SUB_MUL;
+	return ENGINE_NUM_CHAINS;
+}
+
+/* Takes a last cast, if there is one and the set has a kernel with it. */
+static engine_strip_kernel *take_last_cast(struct chain *chain,
+					   engine_strip_kernel *const *kernels_to)
+{
+	const struct engine_program *program = chain->program;
+	const struct note *note = &chain->notes[chain->next];
+	bool is_integer = note->to <= ENGINE_I64;
+	uint32_t flags = is_integer ? DRM_TESSERA_INSTRUCTION_SATURATE : 0;
+
+	if (chain->next == program->num_steps || note->opcode != DRM_TESSERA_OP_CAST ||
+	    note->flags != flags || !kernels_to[note->to] ||
+	    program->steps[chain->next].src[0] != program->steps[chain->next - 1].dst ||
+	    !is_for_next(program, chain->next - 1))
+		return kernels_to[ENGINE_F32];
+	chain->next++;
+	return kernels_to[note->to];
+}
+
+static bool match_chain(struct chain *chain, const struct engine_compute_kernels *kernels)
+{
+	uint32_t first = chain->next;
+	int link = take_first_cast(chain);
+	enum engine_chain operations = take_operations(chain, link);
+	struct engine_step *step = &chain->step;
+
+	if (operations == ENGINE_NUM_CHAINS)
+		return false;
+	step->kernel = take_last_cast(chain, kernels->chains[operations][chain->from]);
+	step->dst = chain->program->steps[chain->next - 1].dst;
+	return step->kernel && chain->next > first + 1 && step->dst != step->src[0] &&
+	       step->dst != step->src[1] && step->dst != step->src[2];
+}
+
+/* Makes one step of several that pass on one value. */
+static void join_chains(struct engine_program *program, const struct assignment *assignment)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t n = 0; n < program->num_steps; n++) {
+		struct chain chain = { program, assignment->notes, .next = n };
+
+		if (match_chain(&chain, assignment->kernels)) {
+			program->steps[kept++] = chain.step;
+			n = chain.next - 1;
+		} else {
+			program->steps[kept++] = program->steps[n];
+		}
+	}
+	program->num_steps = kept;
+}
+
+/* Counts anew the strips that are in use, now that what passed along in chains is not. */
+static void count_strips(const struct engine_program *program, struct assignment *assignment)
+{
+	uint32_t used = assignment->kept;
+
+	for (uint32_t n = 0; n < program->num_steps; n++)
+		used |= 1u << program->steps[n].dst;
+	assignment->num_strips = 32 - (uint32_t)__builtin_clz(used);
+}
+
+/* As many points as there is room for, with a strip to spare. */
+static void lay_out_strips(struct engine_program *program, const struct assignment *assignment)
+{
+	uint32_t point_bytes = (assignment->num_strips + 1) * assignment->widest;
+
+	program->num_strips = assignment->num_strips;
+	program->strip_points = ENGINE_STRIPS_BYTES / point_bytes / ENGINE_STRIP_ALIGNMENT *
+				ENGINE_STRIP_ALIGNMENT;
+	program->strip_bytes = program->strip_points * assignment->widest;
+}
+
+_Static_assert(ENGINE_MAX_STRIPS < 32, "strips are counted in the bits of a word");
+_Static_assert(ENGINE_STRIPS_BYTES / (ENGINE_MAX_STRIPS + 1) / sizeof(uint64_t) >= ENGINE_STRIP_ALIGNMENT,
+	       "the longest program must have room for a strip");
+
 void engine_program_init(struct engine_program *program,
+			 const struct engine_compute_kernels *kernels,
 			 const struct drm_tessera_instruction *instructions, uint32_t count,
 			 const uint32_t *dtypes, uint32_t num_sources)
 {
-	struct assignment assignment = { .spare = DRM_TESSERA_NUM_REGISTERS };
+	const struct engine_constant *constant = program->constants;
+	struct assignment assignment = { .kernels = kernels };
 
-	for (uint8_t r = 0; r < DRM_TESSERA_NUM_REGISTERS; r++)
-		assignment.strips[r] = r;
-	for (uint32_t k = 0; k < num_sources; k++)
-		assignment.types[k] = engine_dtype_type(dtypes[k]);
+	program->num_constants = 0;
 	program->num_steps = 0;
-	for (uint32_t n = 0; n < count; n++)
-		add_instruction(program, &instructions[n], &assignment);
+	for (uint8_t k = 0; k < num_sources; k++) {
+		enum engine_type type = engine_dtype_type(dtypes[k]);
+
+		set_register(&assignment, k, take_strip(&assignment, type), type);
+	}
+	add_constants(program, &assignment, instructions, count);
+	for (uint32_t n = 0; n < count; n++) {
+		const struct drm_tessera_instruction *instruction = &instructions[n];
+
+		if (instruction->opcode == DRM_TESSERA_OP_CONST)
+			set_register(&assignment, instruction->dst, constant++->strip,
+				     engine_dtype_type(instruction->dtype));
+		else if (instruction->opcode == DRM_TESSERA_OP_CAST)
+			add_cast(program, &assignment, instruction);
+		else
+			add_instruction(program, &assignment, instruction);
+	}
 	program->result = assignment.strips[0];
+	join_chains(program, &assignment);
+	count_strips(program, &assignment);
+	lay_out_strips(program, &assignment);
 }
 
-static void fill_strip(union engine_strip *strip, const struct engine_step *step, uint32_t count)
+static size_t min(size_t a, size_t b)
 {
-	for (uint32_t i = 0; i < count; i++)
-		memcpy(strip->bytes + ((size_t)i << step->immediate_shift), &step->immediate,
-		       (size_t)1 << step->immediate_shift);
+	return a < b ? a : b;
 }
 
-void engine_program_run(const struct engine_program *program, union engine_strip *strips,
+void engine_program_begin(const struct engine_program *program, uint8_t *strips, uint32_t count)
+{
+	for (uint32_t n = 0; n < program->num_constants; n++) {
+		const struct engine_constant *constant = &program->constants[n];
+		uint8_t *strip = engine_strip(program, strips, constant->strip);
+		size_t filled = (size_t)1 << constant->size_shift;
+		const size_t size = filled * count;
+
+		memcpy(strip, &constant->value, filled);
+		for (; filled < size; filled *= 2)
+			memcpy(strip + filled, strip, min(filled, size - filled));
+	}
+}
+
+void engine_program_run(const struct engine_program *program, uint8_t *const *strips,
 			uint32_t count)
 {
 	for (uint32_t n = 0; n < program->num_steps; n++) {
 		const struct engine_step *step = &program->steps[n];
 
-		if (step->kernel)
-			step->kernel(&strips[step->dst], &strips[step->src[0]],
-				     &strips[step->src[1]], &strips[step->src[2]], count);
-		else
-			fill_strip(&strips[step->dst], step, count);
+		step->kernel(strips[step->dst], strips[step->src[0]], strips[step->src[1]],
+			     strips[step->src[2]], count);
 	}
 }

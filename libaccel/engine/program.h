@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs: an instruction at a time, each over a strip of elements. Where the elements come from
- * and go to is not known here.
+ * Programs: an instruction at a time, each over a strip of points, by kernels that an instruction
+ * set has in a file of its own. Where the elements come from and go to is not known here.
  */
 #ifndef TESSERA_ENGINE_PROGRAM_H
 #define TESSERA_ENGINE_PROGRAM_H
@@ -10,57 +10,115 @@
 
 #include <drm/tessera_accel.h>
 
-/* Elements in a strip. */
+#include "dtype.h"
+
+/* Indices are resolved for at most so many points at a time. */
 #define ENGINE_STRIP_POINTS	256
 
-/* The values of a register at the points of a strip, side by side. */
-union engine_strip {
-	uint8_t bytes[ENGINE_STRIP_POINTS * sizeof(uint64_t)];
-	uint8_t u8[ENGINE_STRIP_POINTS];
-	uint16_t u16[ENGINE_STRIP_POINTS];
-	uint32_t u32[ENGINE_STRIP_POINTS];
-	uint64_t u64[ENGINE_STRIP_POINTS];
-	int8_t i8[ENGINE_STRIP_POINTS];
-	int16_t i16[ENGINE_STRIP_POINTS];
-	int32_t i32[ENGINE_STRIP_POINTS];
-	int64_t i64[ENGINE_STRIP_POINTS];
-	float f32[ENGINE_STRIP_POINTS];
-	double f64[ENGINE_STRIP_POINTS];
-};
+/*
+ * A strip holds the values of a register at some points, side by side. All strips of a run lie in
+ * so many bytes, which a first cache holds beside what is loaded and stored; each begins at a
+ * multiple of ENGINE_STRIP_ALIGNMENT bytes and has room for a multiple of as many points.
+ */
+#define ENGINE_STRIPS_BYTES	24576
+#define ENGINE_STRIP_ALIGNMENT	64
+
+/* No program has more strips: sources, constants, registers, a result and CAST's middle. */
+#define ENGINE_MAX_STRIPS									\
+	(DRM_TESSERA_MAX_SOURCES + DRM_TESSERA_MAX_INSTRUCTIONS + DRM_TESSERA_NUM_REGISTERS + 2)
 
 /*
- * A strip for each register and one to spare: an instruction writes to the strip that no register
- * owns, so that its result never lies on its sources. One more is for CAST's intermediate.
+ * The kernel of an instruction: dst[i] = a[i] op b[i] op c[i] for count elements. dst is none of
+ * the others. What lies behind count may be read and overwritten up to a multiple of
+ * ENGINE_STRIP_ALIGNMENT points. A source that is read where it lies in memory begins at any byte.
  */
-#define ENGINE_NUM_STRIPS	(DRM_TESSERA_NUM_REGISTERS + 2)
+typedef void engine_strip_kernel(void *dst, const void *a, const void *b, const void *c,
+				 uint32_t count);
 
-/* The kernel of an instruction: dst[i] = a[i] op b[i] op c[i] for count elements. */
-typedef void engine_strip_kernel(union engine_strip *restrict dst,
-				 const union engine_strip *restrict a,
-				 const union engine_strip *restrict b,
-				 const union engine_strip *restrict c, uint32_t count);
+/* The widest type of a class: all types of the class are exact in it. */
+enum engine_wide {
+	ENGINE_WIDE_U64,
+	ENGINE_WIDE_I64,
+	ENGINE_WIDE_F64,
+	ENGINE_NUM_WIDE,
+};
+
+/* Two operations on f32, the second on the result of the first and c. */
+enum engine_chain {
+	ENGINE_CHAIN_MUL_ADD,		/* a * b, rounded, + c */
+	ENGINE_CHAIN_SUB_MUL,		/* a - b, rounded, * c */
+	ENGINE_CHAIN_FMA,		/* a * b + c: one operation, between casts */
+	ENGINE_NUM_CHAINS,
+};
+
+#define ENGINE_NUM_OPCODES	(DRM_TESSERA_OP_COMPARE + 1)
+#define ENGINE_NUM_PREDICATES	(DRM_TESSERA_PREDICATE_GE + 1)
+/* Flags of instructions, as an index: none, either, both. */
+#define ENGINE_NUM_FLAGS	4
+
+/* Where an instruction set has no kernel, the simpler one's is taken; the simplest has them all. */
+struct engine_compute_kernels {
+	const struct engine_compute_kernels *simpler;
+	engine_strip_kernel *arithmetic[ENGINE_NUM_OPCODES][ENGINE_NUM_TYPES];
+	engine_strip_kernel *saturating[ENGINE_NUM_OPCODES][ENGINE_NUM_TYPES];
+	engine_strip_kernel *comparing[ENGINE_NUM_PREDICATES][ENGINE_NUM_TYPES];
+	engine_strip_kernel *selecting[4];	/* by log2 of the size */
+	/* CAST at once, by flags, source and result; and in two steps, where no set has that */
+	engine_strip_kernel *casting[ENGINE_NUM_FLAGS][ENGINE_NUM_TYPES][ENGINE_NUM_TYPES];
+	/* by types of a and of the result; integer results saturate. NULL: the steps one by one */
+	engine_strip_kernel *chains[ENGINE_NUM_CHAINS][ENGINE_NUM_TYPES][ENGINE_NUM_TYPES];
+	engine_strip_kernel *widening[ENGINE_NUM_TYPES];
+	engine_strip_kernel *narrowing[ENGINE_NUM_WIDE][ENGINE_NUM_FLAGS][ENGINE_NUM_TYPES];
+};
+
+extern const struct engine_compute_kernels engine_compute_portable, engine_compute_avx2,
+					   engine_compute_avx512;
 
 struct engine_step {
 	engine_strip_kernel *kernel;
 	uint8_t dst;
 	uint8_t src[3];
-	uint64_t immediate;		/* CONST: fills the strip in place of a kernel */
-	uint8_t immediate_shift;	/* log2 of the bytes of an element of it */
+};
+
+/* A strip that holds the same value at all points. */
+struct engine_constant {
+	uint64_t value;
+	uint8_t size_shift;
+	uint8_t strip;
 };
 
 struct engine_program {
+	uint32_t num_strips;		/* and one more, which no instruction uses */
+	uint32_t strip_points;		/* room in a strip */
+	uint32_t strip_bytes;
+	uint32_t result;		/* the strip that register 0 has at the end */
+	uint32_t num_constants;
 	uint32_t num_steps;
-	uint32_t result;		/* the strip that register 0 owns at the end */
+	struct engine_constant constants[DRM_TESSERA_MAX_INSTRUCTIONS];
 	struct engine_step steps[2 * DRM_TESSERA_MAX_INSTRUCTIONS];
 };
 
 /* Prepares a program that has been checked; dtypes are those of the sources. */
 void engine_program_init(struct engine_program *program,
+			 const struct engine_compute_kernels *kernels,
 			 const struct drm_tessera_instruction *instructions, uint32_t count,
 			 const uint32_t *dtypes, uint32_t num_sources);
 
-/* Runs it on the first count elements of each strip. Source k is in strip k. */
-void engine_program_run(const struct engine_program *program, union engine_strip *strips,
+/* Where strip k lies in the bytes of all. */
+static inline uint8_t *engine_strip(const struct engine_program *program, uint8_t *strips,
+				    uint32_t k)
+{
+	return strips + (uint64_t)k * program->strip_bytes;
+}
+
+/* Fills the strips of constants, of which at most count points will be used. */
+void engine_program_begin(const struct engine_program *program, uint8_t *strips, uint32_t count);
+
+/*
+ * Runs it on the first count points of the strips that begin at the addresses given. Source k is in
+ * strip k. What sources and constants hold stays as it is.
+ */
+void engine_program_run(const struct engine_program *program, uint8_t *const *strips,
 			uint32_t count);
 
 #endif /* TESSERA_ENGINE_PROGRAM_H */

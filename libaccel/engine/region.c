@@ -54,6 +54,11 @@ struct cut {
 	int64_t num_undecided;
 };
 
+static uint64_t magnitude(int64_t value)
+{
+	return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
 static int64_t count(const struct engine_interval *interval)
 {
 	return interval->highest - interval->lowest + 1;
@@ -101,9 +106,11 @@ static struct cut cut_along(const struct drm_tessera_window *window, const struc
 }
 
 /*
- * The loop to cut along: the fewest undecided values, and of equals the one with the most others.
+ * The loop to cut along: the fewest undecided values, and of equals the one outside of the others
+ * in the destination, so that what is contiguous there stays so.
  */
-static struct cut best_cut(const struct drm_tessera_window *window, const struct engine_box *box)
+static struct cut best_cut(const struct drm_tessera_window *window, const struct engine_box *box,
+			   const int64_t *dst_strides)
 {
 	struct cut best = { .dim = box->rank };
 
@@ -115,18 +122,24 @@ static struct cut best_cut(const struct drm_tessera_window *window, const struct
 		cut = cut_along(window, box, d);
 		if (best.dim == box->rank || cut.num_undecided < best.num_undecided ||
 		    (cut.num_undecided == best.num_undecided &&
-		     count(&box->dims[d]) > count(&box->dims[best.dim])))
+		     magnitude(dst_strides[d]) > magnitude(dst_strides[best.dim])))
 			best = cut;
 	}
 	return best;
 }
 
-static int visit_region(struct engine_run *run, engine_visit *visit, const struct region *whole);
+/* Whose regions are visited, and by whom. */
+struct visitor {
+	const struct engine_plan *plan;
+	engine_visit *visit;
+	void *context;
+};
+
+static int visit_region(const struct visitor *visitor, const struct region *whole);
 
 /* Where a region is cut, for which window, and what is done with the parts. */
 struct cutting {
-	struct engine_run *run;
-	engine_visit *visit;
+	const struct visitor *visitor;
 	const struct region *region;
 	uint32_t window;
 	uint32_t dim;
@@ -144,7 +157,7 @@ static int visit_part(const struct cutting *cutting, int64_t lowest, int64_t hig
 		part.undecided &= ~(1u << cutting->window);
 	if (state == FAILS)
 		part.failed |= 1u << cutting->window;
-	return visit_region(cutting->run, cutting->visit, &part);
+	return visit_region(cutting->visitor, &part);
 }
 
 static int visit_each(const struct cutting *cutting, int64_t lowest, int64_t highest)
@@ -178,15 +191,15 @@ static int visit_parts(const struct cutting *cutting, const struct cut *cut)
 	return error;
 }
 
-static int visit_region(struct engine_run *run, engine_visit *visit, const struct region *whole)
+static int visit_region(const struct visitor *visitor, const struct region *whole)
 {
-	const struct engine_plan *plan = run->plan;
+	const struct engine_plan *plan = visitor->plan;
 	struct region region = *whole;
 	uint32_t loads = 0;
 
 	decide(&region, plan);
 	if (region.failed & plan->operands[0].window_mask)
-		return engine_run_advance(run, 1);
+		return visitor->visit(visitor->context, &region.box, 0);
 	for (uint32_t k = 0; k < plan->num_operands; k++) {
 		uint32_t mask = plan->operands[k].window_mask;
 
@@ -194,22 +207,24 @@ static int visit_region(struct engine_run *run, engine_visit *visit, const struc
 			continue;
 		if (region.undecided & mask) {
 			uint32_t w = (uint32_t)__builtin_ctz(region.undecided & mask);
-			struct cut cut = best_cut(&plan->windows[w], &region.box);
-			struct cutting cutting = { run, visit, &region, w, cut.dim };
+			struct cut cut = best_cut(&plan->windows[w], &region.box,
+						  plan->operands[0].address.strides);
+			struct cutting cutting = { visitor, &region, w, cut.dim };
 
 			return visit_parts(&cutting, &cut);
 		}
 		loads |= 1u << k;
 	}
-	return visit(run, &region.box, loads);
+	return visitor->visit(visitor->context, &region.box, loads);
 }
 
-int engine_visit_regions(struct engine_run *run, engine_visit *visit)
+int engine_visit_regions(const struct engine_plan *plan, const struct engine_box *box,
+			 engine_visit *visit, void *context)
 {
-	const struct engine_plan *plan = run->plan;
-	struct region region = { .box = plan->box };
+	const struct visitor visitor = { plan, visit, context };
+	struct region region = { .box = *box };
 
 	for (uint32_t k = 0; k < plan->num_operands; k++)
 		region.undecided |= plan->operands[k].window_mask;
-	return visit_region(run, visit, &region);
+	return visit_region(&visitor, &region);
 }

@@ -7,12 +7,14 @@
 
 #include "plan.h"
 
-typedef int engine_visit(struct engine_run *run, const struct engine_box *box, uint32_t loads);
+/* loads is as in struct engine_region; box and loads may be looked at during the call. */
+typedef int engine_visit(void *context, const struct engine_box *box, uint32_t loads);
 
 /*
- * Calls visit for boxes that together hold each point once at which the destination's windows
- * hold, until it returns other than 0; returns that. Bit k of loads: the windows of operand k hold.
+ * Calls visit for boxes that together hold each point of box once, until it returns other than 0;
+ * returns that.
  */
-int engine_visit_regions(struct engine_run *run, engine_visit *visit);
+int engine_visit_regions(const struct engine_plan *plan, const struct engine_box *box,
+			 engine_visit *visit, void *context);
 
 #endif /* TESSERA_ENGINE_REGION_H */

@@ -212,6 +212,44 @@ static void search_for_points_is_canceled_where_windows_hold_nowhere(void **stat
 	check_canceled(job);
 }
 
+/* The job has 2^62 points: who went through them all would never come back. */
+static void window_that_holds_nowhere_leaves_nothing_to_run(void **state)
+{
+	uint8_t byte = 'a';
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U8);
+
+	(void)state;
+	set_buffer(job, 0, &byte, 1);
+	set_buffer(job, 1, "x", 1);
+	add_loop(job, 1ull << 31, 0, 0);
+	add_loop(job, 1ull << 31, 0, 0);
+	add_window(job, 0, 0, 0);
+	run_job(job);
+	assert_int_equal(byte, 'a');
+}
+
+/* As many, of which four are stored, far from both ends. */
+static void points_outside_of_the_windows_are_not_run_through(void **state)
+{
+	const uint64_t first = 1ull << 30;
+	uint8_t bytes[4] = "....";
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U8);
+
+	(void)state;
+	set_buffer(job, 0, bytes, sizeof(bytes));
+	set_buffer(job, 1, "abcd", 4);
+	add_loop(job, 1ull << 31, 2, 2);
+	add_loop(job, 1ull << 31, 1, 1);
+	job->operands[0].spec.address.offset = -3 * (int64_t)first;
+	job->operands[1].spec.address.offset = -3 * (int64_t)first;
+	for (uint32_t k = 0; k < 2; k++) {
+		for (uint32_t d = 0; d < 2; d++)
+			add_window(job, k, -(int64_t)first, 2)->value.strides[d] = 1;
+	}
+	run_job(job);
+	assert_memory_equal(bytes, "abcd", 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +261,8 @@ int main(void)
 		cmocka_unit_test(program_is_canceled_while_it_runs),
 		cmocka_unit_test(gather_is_canceled_while_it_runs),
 		cmocka_unit_test(search_for_points_is_canceled_where_windows_hold_nowhere),
+		cmocka_unit_test(window_that_holds_nowhere_leaves_nothing_to_run),
+		cmocka_unit_test(points_outside_of_the_windows_are_not_run_through),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

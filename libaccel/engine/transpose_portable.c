@@ -8,13 +8,21 @@
 #include "kernels.h"
 
 struct element16 {
-	uint64_t halves[2];
+	uint64_t parts[2];
+};
+
+struct element32 {
+	uint64_t parts[4];
+};
+
+struct element64 {
+	uint64_t parts[8];
 };
 
 /* The side of a square: at least a cache line's worth of small elements on both sides. */
 #define SIDE	16
 
-#define DEFINE_TRANSPOSE(size, type)								\
+#define DEFINE_TRANSPOSE(size, shift, type)							\
 static void transpose_square_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
@@ -30,7 +38,7 @@ static void transpose_square_##size(uint8_t *dst, const uint8_t *src,				\
 			       &square[i][j], sizeof(type));					\
 }												\
 												\
-void engine_transpose_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)	\
+static void transpose_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)	\
 {												\
 	const int64_t whole_rows = tile->extents[0] / SIDE * SIDE;				\
 	const int64_t whole_columns = tile->extents[1] / SIDE * SIDE;				\
@@ -44,16 +52,31 @@ void engine_transpose_##size(uint8_t *dst, const uint8_t *src, const struct engi
 						i * tile->src_strides[1], tile);		\
 	rest.extents[0] = whole_rows;								\
 	rest.extents[1] = tile->extents[1] - whole_columns;					\
-	engine_copy_strided_##size(dst + whole_columns * tile->dst_strides[1],			\
+	engine_copy_portable.strided[shift](dst + whole_columns * tile->dst_strides[1],			\
 				   src + whole_columns * tile->src_strides[1], &rest);		\
 	rest.extents[0] = tile->extents[0] - whole_rows;					\
 	rest.extents[1] = tile->extents[1];							\
-	engine_copy_strided_##size(dst + whole_rows * tile->dst_strides[0],			\
+	engine_copy_portable.strided[shift](dst + whole_rows * tile->dst_strides[0],			\
 				   src + whole_rows * tile->src_strides[0], &rest);		\
 }
 
-DEFINE_TRANSPOSE(1, uint8_t)
-DEFINE_TRANSPOSE(2, uint16_t)
-DEFINE_TRANSPOSE(4, uint32_t)
-DEFINE_TRANSPOSE(8, uint64_t)
-DEFINE_TRANSPOSE(16, struct element16)
+DEFINE_TRANSPOSE(1, 0, uint8_t)
+DEFINE_TRANSPOSE(2, 1, uint16_t)
+DEFINE_TRANSPOSE(4, 2, uint32_t)
+DEFINE_TRANSPOSE(8, 3, uint64_t)
+DEFINE_TRANSPOSE(16, 4, struct element16)
+DEFINE_TRANSPOSE(32, 5, struct element32)
+DEFINE_TRANSPOSE(64, 6, struct element64)
+
+static void copy_lines(uint8_t *dst, const uint8_t *src, int64_t bytes)
+{
+	memcpy(dst, src, (size_t)bytes);
+}
+
+const struct engine_transpose_kernels engine_transpose_portable = {
+	.transpose = {
+		transpose_1, transpose_2, transpose_4, transpose_8, transpose_16, transpose_32,
+		transpose_64,
+	},
+	.stream_lines = copy_lines,
+};

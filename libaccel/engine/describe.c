@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a plan will run with, in a line for a person. Of several regions, the largest is described.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "access.h"
+#include "move.h"
+
+/* A double: a box may have more points than can be counted. */
+static double num_points(const struct engine_box *box)
+{
+	double points = 1;
+
+	for (uint32_t d = 0; d < box->rank; d++)
+		points *= (double)(box->dims[d].highest - box->dims[d].lowest) + 1;
+	return points;
+}
+
+/* The largest region, or where there are too many to know, all of them as if windows held. */
+static struct engine_region largest_region(const struct engine_plan *plan)
+{
+	struct engine_region largest = { .box = plan->box, .loads = ~0u };
+
+	for (uint32_t r = 0; r < plan->num_regions; r++)
+		if (r == 0 || num_points(&plan->regions[r].box) > num_points(&largest.box))
+			largest = plan->regions[r];
+	return largest;
+}
+
+static bool is_streamed(const struct engine_move *move, const struct engine_isa *isa)
+{
+	if (move->run == engine_staging_run)
+		return true;
+	for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++)
+		if (move->kernel == isa->copy->stream_run[shift] &&
+		    move->kernel != isa->copy->run[shift])
+			return true;
+	return false;
+}
+
+static void describe_blocks(const struct engine_move *move, char text[80])
+{
+	const struct engine_staging *staging = &move->staging;
+
+	if (move->run == engine_staging_run)
+		snprintf(text, 80, "blocks %" PRId64 "x%" PRId64 " through %" PRId64 " KiB",
+			 staging->block[staging->src_loop], staging->block[move->nest.rank - 1],
+			 staging->block_bytes >> 10);
+	else
+		snprintf(text, 80, "blocks %" PRId64 "x%" PRId64, move->block[0], move->block[1]);
+}
+
+static void describe_move(const struct engine_plan *plan, const struct engine_region *region,
+			  char *text, size_t size)
+{
+	/* as if scratch were to be had: a run that has none for once takes a simpler way */
+	struct engine_run run = {
+		.plan = plan,
+		.scratch = plan->scratch ? plan->scratch->bytes : NULL,
+	};
+	struct engine_access access;
+	struct engine_move move;
+	char blocks[80];
+
+	engine_access_init(&access, plan, &region->box, region->loads);
+	if (access.nest.index_mask) {
+		snprintf(text, size, "gather by indices, %s", plan->isa->name);
+		return;
+	}
+	engine_move_prepare(&move, &run, &access.nest, plan->operands[0].size_shift);
+	describe_blocks(&move, blocks);
+	snprintf(text, size, "%s of %" PRId64 "-byte elements, %s, %s%s", move.name, move.size,
+		 plan->isa->name, blocks,
+		 is_streamed(&move, plan->isa) ? ", streaming stores" : "");
+}
+
+void engine_plan_describe(const struct engine_plan *plan, char *text, size_t size)
+{
+	struct engine_region region;
+
+	if (plan->is_empty) {
+		snprintf(text, size, "nothing to do");
+		return;
+	}
+	if (plan->has_program) {
+		snprintf(text, size, "program of %u steps, %s", plan->program.num_steps,
+			 plan->isa->name);
+		return;
+	}
+	region = largest_region(plan);
+	describe_move(plan, &region, text, size);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Splitting a box into parts. They are cut from the loops with the largest steps in the
+ * destination, so that each part, and with it each thread, has a piece of the destination to
+ * itself, and so that what lies side by side in it is written at about the same time. The parts of
+ * a plan do not depend on how many threads there are: what a run does, and which fault it ends
+ * with, does not either.
+ */
+#include "parts.h"
+
+#define LINE_BYTES	64
+
+/* What is read from a source in one piece is worth the journey; a little more is not cut at all. */
+#define PIECE_BYTES	512
+#define WHOLE_BYTES	4096
+
+static uint64_t magnitude(int64_t value)
+{
+	return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+static int64_t max(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t extent(const struct engine_box *box, uint32_t d)
+{
+	return box->dims[d].highest - box->dims[d].lowest + 1;
+}
+
+/* All loops that have more than one value, those with the largest strides first. */
+static uint32_t order_dims(const struct engine_box *box, const int64_t *strides, uint32_t *dims)
+{
+	uint32_t num_dims = 0;
+
+	for (uint32_t d = 0; d < box->rank; d++) {
+		const uint64_t stride = magnitude(strides[d]);
+		uint32_t place = num_dims;
+
+		if (extent(box, d) == 1)
+			continue;
+		for (; place && magnitude(strides[dims[place - 1]]) < stride; place--)
+			dims[place] = dims[place - 1];
+		dims[place] = d;
+		num_dims++;
+	}
+	return num_dims;
+}
+
+/* The longest loop in which the source's elements are side by side, or the rank. */
+static uint32_t contiguous_dim(const struct engine_box *box, const int64_t *src_strides,
+			       int64_t size)
+{
+	uint32_t longest = box->rank;
+
+	for (uint32_t d = 0; d < box->rank; d++)
+		if (magnitude(src_strides[d]) == (uint64_t)size &&
+		    (longest == box->rank || extent(box, d) > extent(box, longest)))
+			longest = d;
+	return longest;
+}
+
+/* The fewest values in a part of a loop in which the source's elements are side by side. */
+static int64_t least_step(const struct engine_box *box, uint32_t d, int64_t size)
+{
+	return extent(box, d) <= WHOLE_BYTES / size ? extent(box, d) : PIECE_BYTES / size;
+}
+
+/* How many steps of a loop there are. */
+static int64_t num_steps(const struct engine_box *box, uint32_t d, int64_t step)
+{
+	return (extent(box, d) - 1) / step + 1;
+}
+
+/* A step that is larger than need be, rounded down such that no line is in two parts. */
+static int64_t whole_lines(int64_t step, int64_t least, int64_t stride)
+{
+	int64_t unit = LINE_BYTES;
+
+	while (unit > 1 && magnitude(stride) * (uint64_t)unit / 2 % LINE_BYTES == 0)
+		unit /= 2;
+	return step / unit * unit < least ? step : step / unit * unit;
+}
+
+void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
+		       const int64_t *dst_strides, const int64_t *src_strides, int64_t size,
+		       int64_t bytes)
+{
+	uint32_t dims[DRM_TESSERA_MAX_RANK];
+	uint32_t num_dims = order_dims(box, dst_strides, dims);
+	uint32_t contiguous = contiguous_dim(box, src_strides, size);
+	int64_t inner_bytes = size;
+	int64_t steps[DRM_TESSERA_MAX_RANK];
+	uint32_t split = num_dims;
+
+	*parts = (struct engine_parts){ .count = 1 };
+	for (uint32_t k = 0; k < num_dims; k++) {
+		steps[k] = dims[k] == contiguous ? least_step(box, dims[k], size) : 1;
+		inner_bytes *= steps[k];
+	}
+	/* the innermost loops that fit a part together */
+	while (split && num_steps(box, dims[split - 1], steps[split - 1]) <= bytes / inner_bytes) {
+		split--;
+		inner_bytes *= num_steps(box, dims[split], steps[split]);
+	}
+	if (!split)
+		return;
+	steps[split - 1] = whole_lines(steps[split - 1] * max(1, bytes / inner_bytes),
+				       steps[split - 1], dst_strides[dims[split - 1]]);
+	parts->num_dims = split;
+	for (uint32_t k = 0; k < split; k++) {
+		parts->dims[k] = dims[k];
+		parts->steps[k] = steps[k];
+		/* more than can be counted are never done with: nor is one part that is all */
+		if (__builtin_mul_overflow(parts->count,
+					   (uint64_t)num_steps(box, dims[k], steps[k]),
+					   &parts->count)) {
+			*parts = (struct engine_parts){ .count = 1 };
+			return;
+		}
+	}
+}
+
+bool engine_parts_are_runs(const struct engine_parts *parts, const struct engine_box *box,
+			   const int64_t *dst_strides, int64_t size)
+{
+	uint32_t dims[DRM_TESSERA_MAX_RANK];
+	uint32_t num_dims = order_dims(box, dst_strides, dims);
+	int64_t bytes = size;
+
+	/* each loop steps over all that those inside of it store */
+	for (uint32_t k = num_dims; k-- > 0; ) {
+		int64_t count = k < parts->num_dims ? parts->steps[k] : extent(box, dims[k]);
+
+		if (count == 1)
+			continue;
+		if (dst_strides[dims[k]] != bytes || __builtin_mul_overflow(bytes, count, &bytes))
+			return false;
+	}
+	return true;
+}
+
+void engine_parts_box(const struct engine_parts *parts, const struct engine_box *whole, uint64_t n,
+		      struct engine_box *box)
+{
+	*box = *whole;
+	for (uint32_t k = parts->num_dims; k-- > 0; ) {
+		struct engine_interval *dim = &box->dims[parts->dims[k]];
+		int64_t step = parts->steps[k];
+		uint64_t count = (uint64_t)num_steps(whole, parts->dims[k], step);
+
+		dim->lowest += (int64_t)(n % count) * step;
+		if (dim->highest - dim->lowest >= step)
+			dim->highest = dim->lowest + step - 1;
+		n /= count;
+	}
+}

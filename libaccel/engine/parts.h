@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts: the blocks of a plan's box that are run one after the other, or by several threads.
+ */
+#ifndef TESSERA_ENGINE_PARTS_H
+#define TESSERA_ENGINE_PARTS_H
+
+#include "bounds.h"
+
+/* The loops with the largest steps in the destination are split, each in so many values a time. */
+struct engine_parts {
+	uint64_t count;			/* at least 1 */
+	uint32_t num_dims;
+	uint32_t dims[DRM_TESSERA_MAX_RANK];
+	int64_t steps[DRM_TESSERA_MAX_RANK];
+};
+
+/*
+ * Parts of about so many bytes of the destination, whose elements have size bytes and are
+ * dst_strides apart, and come from a source in which they are src_strides apart.
+ */
+void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
+		       const int64_t *dst_strides, const int64_t *src_strides, int64_t size,
+		       int64_t bytes);
+
+/*
+ * Whether each part is one run of bytes in the destination, where it begins at the lowest values of
+ * its loops.
+ */
+bool engine_parts_are_runs(const struct engine_parts *parts, const struct engine_box *box,
+			   const int64_t *dst_strides, int64_t size);
+
+/* The box of part n. */
+void engine_parts_box(const struct engine_parts *parts, const struct engine_box *whole, uint64_t n,
+		      struct engine_box *box);
+
+#endif /* TESSERA_ENGINE_PARTS_H */

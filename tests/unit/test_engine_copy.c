@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Kernels of copies, of every instruction set that this CPU has, against loops over bytes; and the
+ * ways in which plans use them: rows around the caches, parts put together in scratch, gathers.
+ *
+ * test_engine_copy [--seed N] [--count N]
+ */
+#include "engine/kernels.h"
+#include "engine/plan.h"
+#include "random.h"
+#include "random_test.h"
+
+enum { BUFFER_BYTES = 32768 };
+
+static struct random_run run;
+
+/* What is copied from, what is copied to, and what the latter should hold then. */
+static _Alignas(64) uint8_t source[BUFFER_BYTES], result[BUFFER_BYTES], expected[BUFFER_BYTES];
+
+static void fill_buffers(struct random *random)
+{
+	for (size_t i = 0; i < BUFFER_BYTES; i += sizeof(uint64_t)) {
+		uint64_t bits = random_bits(random);
+
+		memcpy(&source[i], &bits, sizeof(bits));
+		memset(&result[i], (int)(bits & 0xff), sizeof(bits));
+	}
+	memcpy(expected, result, BUFFER_BYTES);
+}
+
+/* Copies a tile element by element, as far as it is inside of the buffers. */
+static void copy_slowly(int64_t dst, int64_t src, const struct engine_tile *tile, int64_t size)
+{
+	for (int64_t j = 0; j < tile->extents[0]; j++)
+		for (int64_t i = 0; i < tile->extents[1]; i++)
+			memcpy(&expected[dst + j * tile->dst_strides[0] + i * tile->dst_strides[1]],
+			       &source[src + j * tile->src_strides[0] + i * tile->src_strides[1]],
+			       (size_t)size);
+}
+
+/* A tile within the buffers, whose stores do not collide. */
+struct case_of_tile {
+	struct engine_tile tile;
+	int64_t dst;
+	int64_t src;
+};
+
+/* The lowest and highest byte of one side. */
+static struct engine_interval reach(const struct engine_tile *tile, const int64_t *strides,
+				    int64_t size)
+{
+	struct engine_interval bytes = { 0, size - 1 };
+
+	for (int t = 0; t < 2; t++) {
+		int64_t farthest = strides[t] * (tile->extents[t] - 1);
+
+		if (farthest < 0)
+			bytes.lowest += farthest;
+		else
+			bytes.highest += farthest;
+	}
+	return bytes;
+}
+
+/* A place for one side at a random alignment, or somewhere at all if it does not fit: -1. */
+static int64_t choose_place(struct random *random, const struct engine_tile *tile,
+			    const int64_t *strides, int64_t size)
+{
+	struct engine_interval bytes = reach(tile, strides, size);
+	int64_t room = BUFFER_BYTES - (bytes.highest - bytes.lowest + 1);
+
+	if (room < 0)
+		return -1;
+	return random_between(random, 0, room < 64 ? room : 64) - bytes.lowest;
+}
+
+/* The inner loop has dst_step and src_step elements; rows follow each other or are apart. */
+static bool choose_tile(struct random *random, struct case_of_tile *chosen, int64_t size,
+			int64_t dst_step, int64_t src_step)
+{
+	struct engine_tile *tile = &chosen->tile;
+	int64_t row;
+
+	*tile = (struct engine_tile){
+		.extents = { random_between(random, 0, 9),
+			     random_between(random, 0, random_chance(random, 80) ? 130 : 1000) },
+		.dst_strides = { 0, dst_step * size },
+		.src_strides = { random_between(random, -300, 300), src_step * size },
+	};
+	row = (tile->extents[1] ? tile->extents[1] : 1) * dst_step * size;
+	tile->dst_strides[0] = row + (random_chance(random, 50) ?
+				      0 : random_between(random, 1, 200));
+	if (random_chance(random, 30))
+		tile->dst_strides[0] = (tile->dst_strides[0] + 63) / 64 * 64;
+	tile->ahead = random_chance(random, 50) ? 0 : random_between(random, -4096, 4096);
+	chosen->dst = choose_place(random, tile, tile->dst_strides, size);
+	chosen->src = choose_place(random, tile, tile->src_strides, size);
+	return chosen->dst >= 0 && chosen->src >= 0;
+}
+
+static void check_kernel(const struct engine_isa *isa, const char *name, uint64_t seed,
+			 engine_tile_kernel *kernel, const struct case_of_tile *chosen,
+			 int64_t size)
+{
+	const struct engine_tile *tile = &chosen->tile;
+
+	copy_slowly(chosen->dst, chosen->src, tile, size);
+	kernel(result + chosen->dst, source + chosen->src, tile);
+	isa->copy->end_streams();
+	if (memcmp(result, expected, BUFFER_BYTES))
+		fail_msg("%s of %s, seed %" PRIu64 ", size %" PRId64 ", extents %" PRId64 " %"
+			 PRId64 ", strides %" PRId64 " %" PRId64 " and %" PRId64 " %" PRId64, name,
+			 isa->name, seed, size, tile->extents[0], tile->extents[1],
+			 tile->dst_strides[0], tile->dst_strides[1], tile->src_strides[0],
+			 tile->src_strides[1]);
+}
+
+/* A kind of kernel, and the steps of its inner loop in elements: lowest to highest. */
+struct kind {
+	const char *name;
+	size_t table;			/* in struct engine_copy_kernels */
+	int64_t dst_steps[2];
+	int64_t src_steps[2];
+};
+
+#define KIND(member)	#member, offsetof(struct engine_copy_kernels, member)
+
+static const struct kind kinds[] = {
+	{ KIND(run), { 1, 1 }, { 1, 1 } },
+	{ KIND(stream_run), { 1, 1 }, { 1, 1 } },
+	{ KIND(broadcast), { 1, 1 }, { 0, 0 } },
+	{ KIND(stream_broadcast), { 1, 1 }, { 0, 0 } },
+	{ KIND(strided), { 1, 5 }, { -5, 5 } },
+};
+
+static void check_kind(const struct engine_isa *isa, const struct kind *kind)
+{
+	for (uint64_t n = 0; n < run.count; n++) {
+		struct random random = { run.seed + n };
+		uint32_t shift = (uint32_t)random_below(&random, ENGINE_NUM_SIZES);
+		engine_tile_kernel *const *kernels =
+			(void *)((const char *)isa->copy + kind->table);
+		struct case_of_tile chosen;
+		int64_t dst_step, src_step;
+
+		dst_step = random_between(&random, kind->dst_steps[0], kind->dst_steps[1]);
+		src_step = random_between(&random, kind->src_steps[0], kind->src_steps[1]);
+		if (!choose_tile(&random, &chosen, 1 << shift, dst_step, src_step))
+			continue;
+		fill_buffers(&random);
+		check_kernel(isa, kind->name, run.seed + n, kernels[shift], &chosen, 1 << shift);
+	}
+}
+
+static void kernels_copy_what_loops_over_bytes_do(void **state)
+{
+	const struct engine_isa *isa;
+
+	(void)state;
+	for (uint32_t k = 0; (isa = engine_isa_at(k)); k++)
+		for (size_t i = 0; isa->is_available() && i < COUNT(kinds); i++)
+			check_kind(isa, &kinds[i]);
+	print_message("seeds %" PRIu64 " to %" PRIu64 "\n", run.seed, run.seed + run.count - 1);
+}
+
+static void check_runs(const struct engine_isa *isa, int64_t bytes, bool streams)
+{
+	enum { COUNT_RUNS = 40, NUM_KNOWN = 60 };
+	uint8_t *dst[NUM_KNOWN], *src[NUM_KNOWN];
+	struct random random = { (uint64_t)bytes };
+
+	fill_buffers(&random);
+	for (int i = 0; i < NUM_KNOWN; i++) {
+		src[i] = source + random_below(&random, BUFFER_BYTES - 512);
+		dst[i] = result + (i * 7 % COUNT_RUNS) * 320;
+		if (i < COUNT_RUNS)
+			memcpy(expected + (dst[i] - result), src[i], (size_t)bytes);
+	}
+	isa->copy->runs(dst, src, COUNT_RUNS, NUM_KNOWN, bytes, streams);
+	isa->copy->end_streams();
+	if (memcmp(result, expected, BUFFER_BYTES))
+		fail_msg("runs of %" PRId64 " bytes, %s", bytes, isa->name);
+}
+
+static void runs_of_every_length_are_gathered(void **state)
+{
+	const struct engine_isa *isa;
+
+	(void)state;
+	for (uint32_t k = 0; (isa = engine_isa_at(k)); k++)
+		for (int64_t bytes = 1; isa->is_available() && bytes <= 320; bytes++)
+			for (int streams = 0; streams < 2; streams++)
+				check_runs(isa, bytes, streams);
+}
+
+/* An im2col of 3 x 3 with a padding of 1, of which parts are put together in scratch. */
+enum { CHANNELS = 24, SIDE = 20, TAPS = 3, COLUMN = CHANNELS * TAPS * TAPS };
+
+static struct engine_job *new_im2col(const float *image, float *columns)
+{
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_F32);
+	struct drm_tessera_window *window;
+
+	set_buffer(job, 0, columns, SIDE * SIDE * COLUMN * sizeof(float));
+	set_buffer(job, 1, image, CHANNELS * SIDE * SIDE * sizeof(float));
+	add_loop(job, SIDE, SIDE * COLUMN * 4, SIDE * 4);
+	add_loop(job, SIDE, COLUMN * 4, 4);
+	add_loop(job, CHANNELS, TAPS * TAPS * 4, SIDE * SIDE * 4);
+	add_loop(job, TAPS, TAPS * 4, SIDE * 4);
+	add_loop(job, TAPS, 4, 4);
+	job->operands[1].spec.address.offset = -(SIDE + 1) * 4;
+	job->operands[1].spec.fill[0] = 0x7fc00000;
+	for (int t = 0; t < 2; t++) {
+		window = add_window(job, 1, -1, SIDE);
+		window->value.strides[t] = 1;
+		window->value.strides[3 + t] = 1;
+	}
+	return job;
+}
+
+static void check_staged(bool has_scratch)
+{
+	float *image = malloc(CHANNELS * SIDE * SIDE * sizeof(float));
+	size_t bytes = SIDE * SIDE * COLUMN * sizeof(float);
+	float *columns = calloc(1, bytes + 4), *right = malloc(bytes);
+	struct engine_job *job = new_im2col(image, columns);
+	struct engine_scratch *scratch = aligned_alloc(64, sizeof(*scratch));
+	struct engine_fault fault;
+	struct engine_plan *plan;
+
+	for (int i = 0; i < CHANNELS * SIDE * SIDE; i++)
+		image[i] = (float)i;
+	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	/* as the plan of a destination is that has no room in the caches */
+	assert_non_null(plan->regions);
+	assert_true(plan->num_regions > 4);
+	free(plan->scratch);
+	plan->scratch = scratch;
+	scratch->is_taken = !has_scratch;
+	plan->streams = true;
+	plan->is_staged = true;
+	engine_parts_init(&plan->parts, &plan->box, plan->operands[0].address.strides,
+			  plan->operands[1].address.strides, 4, ENGINE_SCRATCH_BYTES / 4);
+	assert_true(plan->parts.count > 2);
+	assert_true(engine_parts_are_runs(&plan->parts, &plan->box,
+					  plan->operands[0].address.strides, 4));
+	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
+	job->operands[0].buffer.base = right;
+	assert_int_equal(reference_run(job, NULL), 0);
+	assert_memory_equal(columns, right, bytes);
+	assert_true(columns[bytes / 4] == 0);
+	assert_int_equal(scratch->is_taken, !has_scratch);
+	engine_plan_destroy(plan);
+	free(job);
+	free(image);
+	free(columns);
+	free(right);
+}
+
+static void parts_are_put_together_in_scratch(void **state)
+{
+	(void)state;
+	check_staged(true);
+}
+
+static void run_goes_without_scratch_while_another_has_it(void **state)
+{
+	(void)state;
+	check_staged(false);
+}
+
+/* Every point of the box is in one part. */
+static void check_parts(const struct engine_box *box, const int64_t *dst_strides,
+			const int64_t *src_strides, int64_t bytes, uint64_t points)
+{
+	struct engine_parts parts;
+	uint64_t sum = 0;
+
+	engine_parts_init(&parts, box, dst_strides, src_strides, 4, bytes);
+	for (uint64_t n = 0; n < parts.count; n++) {
+		struct engine_box part;
+		uint64_t count = 1;
+
+		engine_parts_box(&parts, box, n, &part);
+		for (uint32_t d = 0; d < box->rank; d++) {
+			assert_true(part.dims[d].lowest <= part.dims[d].highest);
+			assert_true(part.dims[d].lowest >= box->dims[d].lowest);
+			assert_true(part.dims[d].highest <= box->dims[d].highest);
+			count *= (uint64_t)(part.dims[d].highest - part.dims[d].lowest) + 1;
+		}
+		sum += count;
+	}
+	assert_int_equal(sum, points);
+}
+
+static void parts_hold_all_points(void **state)
+{
+	static const int64_t dst_strides[] = { 4, 64000, 40, 2000 };
+	static const int64_t src_strides[] = { 400, 4, 12000, 0 };
+	const struct engine_box box = { 4, { { 0, 9 }, { 5, 36 }, { 2, 51 }, { 0, 31 } } };
+
+	(void)state;
+	for (int64_t bytes = 4; bytes <= 1 << 21; bytes *= 2)
+		check_parts(&box, dst_strides, src_strides, bytes, 10 * 32 * 50 * 32);
+}
+
+static void loop_that_a_source_runs_along_is_not_cut_to_pieces(void **state)
+{
+	static const int64_t dst_strides[] = { 4096, 4 }, src_strides[] = { 4, 40000 };
+	const struct engine_box box = { 2, { { 0, 9999 }, { 0, 1023 } } };
+	struct engine_parts parts;
+
+	(void)state;
+	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 8192);
+	assert_int_equal(parts.dims[0], 0);
+	assert_int_equal(parts.steps[0], 512 / 4);
+}
+
+static void parts_that_cannot_be_counted_are_one(void **state)
+{
+	static const int64_t strides[3];
+	const struct engine_box box = {
+		3, { { 0, INT64_MAX - 1 }, { 0, INT64_MAX - 1 }, { 0, INT64_MAX - 1 } }
+	};
+	struct engine_parts parts;
+
+	(void)state;
+	engine_parts_init(&parts, &box, strides, strides, 1, 1 << 20);
+	assert_int_equal(parts.count, 1);
+	assert_int_equal(parts.num_dims, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_copy_what_loops_over_bytes_do),
+		cmocka_unit_test(runs_of_every_length_are_gathered),
+		cmocka_unit_test(parts_are_put_together_in_scratch),
+		cmocka_unit_test(run_goes_without_scratch_while_another_has_it),
+		cmocka_unit_test(parts_hold_all_points),
+		cmocka_unit_test(loop_that_a_source_runs_along_is_not_cut_to_pieces),
+		cmocka_unit_test(parts_that_cannot_be_counted_are_one),
+	};
+
+	run = parse_options(argc, argv, 500);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

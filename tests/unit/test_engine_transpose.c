@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Transposes: the kernels of each instruction set, the way through the staging buffer, which only
+ * large jobs take by themselves, and what a plan says of itself.
+ */
+#include "engine_test.h"
+
+#include "engine/move.h"
+#include "random_test.h"
+
+static struct random_run run;
+
+static uint8_t *new_bytes(size_t size)
+{
+	uint8_t *bytes = aligned_alloc(64, (size + 63) / 64 * 64);
+
+	assert_non_null(bytes);
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)(i * 31 + i / 251);
+	return bytes;
+}
+
+/* The bytes of rows that are a pitch apart, the last of which ends with its elements. */
+static size_t bytes_of_rows(int64_t count, int64_t pitch, int64_t row_bytes)
+{
+	return (size_t)((count - 1) * pitch + row_bytes);
+}
+
+/* From guard page to guard page; the gaps between rows must stay as they are. */
+static void check_kernel(engine_tile_kernel *kernel, int64_t size, int64_t columns, int64_t rows,
+			 bool at_end)
+{
+	const int64_t dst_pitch = rows * size + 3, src_pitch = columns * size + 5;
+	const size_t dst_bytes = bytes_of_rows(columns, dst_pitch, rows * size);
+	const size_t src_bytes = bytes_of_rows(rows, src_pitch, columns * size);
+	const struct engine_tile tile = {
+		.extents = { columns, rows },
+		.dst_strides = { dst_pitch, size },
+		.src_strides = { size, src_pitch },
+	};
+	uint8_t *from = new_bytes(src_bytes), *expected = new_bytes(dst_bytes);
+	struct guarded src = guarded_copy(from, src_bytes, at_end);
+	struct guarded dst = guarded_copy(expected, dst_bytes, at_end);
+
+	for (int64_t c = 0; c < columns; c++)
+		for (int64_t r = 0; r < rows; r++)
+			memcpy(expected + c * dst_pitch + r * size,
+			       from + r * src_pitch + c * size, (size_t)size);
+	kernel(dst.bytes, src.bytes, &tile);
+	assert_memory_equal(dst.bytes, expected, dst_bytes);
+	munmap(dst.mapping, dst.mapped);
+	munmap(src.mapping, src.mapped);
+	free(from);
+	free(expected);
+}
+
+static void kernels_touch_their_elements_alone(void **state)
+{
+	static const int64_t sides[] = { 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 64, 67 };
+
+	(void)state;
+	for (uint32_t k = 0; engine_isa_at(k); k++) {
+		const struct engine_isa *isa = engine_isa_at(k);
+
+		if (!isa->is_available())
+			continue;
+		for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++)
+			for (size_t i = 0; i < COUNT(sides) * COUNT(sides); i++)
+				check_kernel(isa->transpose->transpose[shift], 1 << shift,
+					     sides[i / COUNT(sides)], sides[i % COUNT(sides)],
+					     i % 2);
+	}
+}
+
+static void lines_are_streamed_to_their_end(void **state)
+{
+	uint8_t from[5 * 64 + 1], to[7 * 64] __attribute__((aligned(64)));
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(from); i++)
+		from[i] = (uint8_t)(i + 1);
+	for (uint32_t k = 0; engine_isa_at(k); k++) {
+		if (!engine_isa_at(k)->is_available())
+			continue;
+		memset(to, 0, sizeof(to));
+		engine_isa_at(k)->transpose->stream_lines(to + 64, from + 1, 5 * 64);
+		assert_memory_equal(to + 64, from + 1, 5 * 64);
+		assert_int_equal(to[63], 0);
+		assert_int_equal(to[6 * 64], 0);
+	}
+}
+
+/* A dense array of a permuted array's elements, as a job. */
+struct permutation {
+	uint32_t rank;
+	uint32_t size_shift;
+	uint64_t extents[6];	/* of the source */
+	uint32_t axes[6];	/* axis d of the destination is axis axes[d] of the source */
+	size_t shift;		/* bytes by which both sides are off a cache line */
+};
+
+static uint64_t permutation_bytes(const struct permutation *p)
+{
+	uint64_t bytes = 1ull << p->size_shift;
+
+	for (uint32_t d = 0; d < p->rank; d++)
+		bytes *= p->extents[d];
+	return bytes;
+}
+
+static struct engine_job *permutation_job(const struct permutation *p, uint8_t *dst, uint8_t *src)
+{
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_CLASS_RAW | p->size_shift);
+	int64_t src_strides[6], dst_strides[6], stride = 1ll << p->size_shift;
+
+	for (uint32_t d = p->rank; d-- > 0; stride *= (int64_t)p->extents[d])
+		src_strides[d] = stride;
+	stride = 1ll << p->size_shift;
+	for (uint32_t d = p->rank; d-- > 0; stride *= (int64_t)p->extents[p->axes[d]])
+		dst_strides[d] = stride;
+	for (uint32_t d = 0; d < p->rank; d++)
+		add_loop(job, p->extents[p->axes[d]], dst_strides[d], src_strides[p->axes[d]]);
+	set_buffer(job, 0, dst, permutation_bytes(p));
+	set_buffer(job, 1, src, permutation_bytes(p));
+	return job;
+}
+
+/* Sees to it that a plan streams, as one of a large job does, and has scratch to do it with. */
+static void make_it_stream(struct engine_plan *plan)
+{
+	plan->streams = true;
+	if (plan->scratch)
+		return;
+	plan->scratch = aligned_alloc(64, sizeof(*plan->scratch));
+	assert_non_null(plan->scratch);
+	plan->scratch->is_taken = 0;
+}
+
+/* What a plan says of itself when it streams. */
+static void describe_streaming(const struct permutation *p, char *text, size_t size)
+{
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+	struct engine_job *job;
+	uint8_t *bytes = new_bytes(2 * permutation_bytes(p));
+
+	job = permutation_job(p, bytes, bytes + permutation_bytes(p));
+	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	make_it_stream(plan);
+	engine_plan_describe(plan, text, size);
+	engine_plan_destroy(plan);
+	free(job);
+	free(bytes);
+}
+
+/* Runs the permutation as if it were large, against the reference; other bytes must stay. */
+static void check_streaming(const struct permutation *p)
+{
+	const size_t bytes = permutation_bytes(p), whole = bytes + 2 * 64;
+	uint8_t *src = new_bytes(whole), *dst = new_bytes(whole), *expected = new_bytes(whole);
+	struct engine_job *job = permutation_job(p, dst + p->shift, src + p->shift);
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+
+	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	make_it_stream(plan);
+	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
+	engine_plan_destroy(plan);
+	set_buffer(job, 0, expected + p->shift, bytes);
+	assert_int_equal(reference_run(job, NULL), 0);
+	if (memcmp(dst, expected, whole))
+		fail_msg("wrong; replay with --seed %" PRIu64 " --count 1", run.seed);
+	free(job);
+	free(src);
+	free(dst);
+	free(expected);
+}
+
+static void large_transpose_goes_through_staging(void **state)
+{
+	const struct permutation p = { 2, 2, { 300, 500 }, { 1, 0 }, 0 };
+	char text[160];
+
+	(void)state;
+	describe_streaming(&p, text, sizeof(text));
+	assert_non_null(strstr(text, "transpose of 4-byte elements"));
+	assert_non_null(strstr(text, "KiB, streaming stores"));
+	check_streaming(&p);
+}
+
+static void rows_off_cache_lines_are_streamed_whole(void **state)
+{
+	(void)state;
+	for (uint32_t size_shift = 0; size_shift <= 4; size_shift++)
+		for (size_t shift = 0; shift < 64; shift += 13) {
+			const uint64_t side = 401 >> (size_shift / 2);
+
+			check_streaming(&(struct permutation){ 2, size_shift,
+				{ side, side + 2 }, { 1, 0 }, shift });
+		}
+}
+
+static void small_loops_join_into_long_runs(void **state)
+{
+	/* neither side has a run of a line in one loop */
+	const struct permutation p = { 5, 2, { 6, 12, 10, 12, 14 }, { 4, 0, 1, 3, 2 }, 0 };
+
+	(void)state;
+	check_streaming(&p);
+}
+
+static void images_are_taken_apart_and_put_together(void **state)
+{
+	(void)state;
+	for (uint64_t channels = 2; channels <= 9; channels++) {
+		const uint64_t points = 70001 / channels;
+
+		check_streaming(&(struct permutation){ 3, 1, { 2, points, channels }, { 0, 2, 1 },
+						       6 });
+		check_streaming(&(struct permutation){ 3, 1, { 2, channels, points }, { 0, 2, 1 },
+						       6 });
+	}
+}
+
+static struct permutation random_permutation(struct random *random)
+{
+	struct permutation p = { .rank = (uint32_t)random_between(random, 2, 5) };
+	uint64_t points = 1;
+
+	p.size_shift = (uint32_t)random_between(random, 0, 4);
+	p.shift = (size_t)random_between(random, 0, 63);
+	for (uint32_t d = 0; d < p.rank; d++) {
+		uint32_t place = (uint32_t)random_between(random, 0, d);
+
+		p.axes[d] = p.axes[place];
+		p.axes[place] = d;
+		p.extents[d] = (uint64_t)random_between(random, 1, 40);
+		points *= p.extents[d];
+	}
+	p.extents[random_between(random, 0, p.rank - 1)] *= 1 + (400000 >> p.size_shift) / points;
+	return p;
+}
+
+static void random_permutations_give_what_the_reference_says(void **state)
+{
+	(void)state;
+	for (uint64_t n = 0; n < run.count; n++, run.seed++) {
+		struct random random = { run.seed };
+		struct permutation p = random_permutation(&random);
+
+		check_streaming(&p);
+	}
+}
+
+static void run_without_scratch_takes_another_way(void **state)
+{
+	const struct permutation p = { 2, 2, { 300, 500 }, { 1, 0 }, 0 };
+	const size_t bytes = permutation_bytes(&p);
+	uint8_t *src = new_bytes(bytes), *dst = new_bytes(bytes), *expected = new_bytes(bytes);
+	struct engine_job *job = permutation_job(&p, dst, src);
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+
+	(void)state;
+	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	make_it_stream(plan);
+	plan->scratch->is_taken = 1;
+	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
+	set_buffer(job, 0, expected, bytes);
+	assert_int_equal(reference_run(job, NULL), 0);
+	assert_memory_equal(dst, expected, bytes);
+	engine_plan_destroy(plan);
+	free(job);
+	free(src);
+	free(dst);
+	free(expected);
+}
+
+static void canceled_transpose_stops(void **state)
+{
+	const struct permutation p = { 2, 2, { 300, 500 }, { 1, 0 }, 0 };
+	const uint32_t cancel = 1;
+	const struct engine_control control = { .cancel = &cancel };
+	uint8_t *bytes = new_bytes(2 * permutation_bytes(&p));
+	struct engine_job *job = permutation_job(&p, bytes, bytes + permutation_bytes(&p));
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+	struct engine_run canceled = { .control = &control, .fault = &fault };
+
+	(void)state;
+	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	make_it_stream(plan);
+	canceled.plan = plan;
+	canceled.scratch = plan->scratch->bytes;
+	/* engine_plan_run() would not begin */
+	assert_int_equal(engine_run_move(&canceled, &plan->box, ~0u), -ECANCELED);
+	assert_int_equal(fault.cause, DRM_TESSERA_CAUSE_CANCELED);
+	engine_plan_destroy(plan);
+	free(job);
+	free(bytes);
+}
+
+static void expect_description(struct engine_job *job, const char *expected)
+{
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+	char text[160];
+
+	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	engine_plan_describe(plan, text, sizeof(text));
+	engine_plan_destroy(plan);
+	if (strncmp(text, expected, strlen(expected)))
+		fail_msg("\"%s\", expected it to begin with \"%s\"", text, expected);
+}
+
+static void plans_say_what_they_run_with(void **state)
+{
+	static const uint32_t indices[4];
+	static uint8_t dst[4096], src[4096];
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U8);
+
+	(void)state;
+	SET_BUFFER(job, 0, dst);
+	SET_BUFFER(job, 1, src);
+	add_loop(job, 4, 32, 1);
+	add_loop(job, 32, 1, 100);
+	expect_description(job, "transpose of 1-byte elements, ");
+	job->operands[1].spec.address.strides[0] = 2;
+	expect_description(job, "copy by strides of 1-byte elements, ");
+	job->extents[0] = 0;
+	expect_description(job, "nothing to do");
+	job->extents[0] = 4;
+	add_instruction(job, DRM_TESSERA_OP_NEG, DRM_TESSERA_DTYPE_U8);
+	expect_description(job, "program of 1 steps, ");
+	job->num_instructions = 0;
+	add_indices(job, 1, indices, sizeof(indices), DRM_TESSERA_DTYPE_U32, 0, 1);
+	expect_description(job, "gather by indices, ");
+	free(job);
+}
+
+static void description_is_cut_off_at_its_size(void **state)
+{
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U8);
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+	char text[8] = "1234567";
+
+	(void)state;
+	SET_BUFFER(job, 0, text);
+	add_loop(job, 0, 1, 1);
+	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	engine_plan_describe(plan, text, 4);
+	assert_string_equal(text, "not");
+	assert_int_equal(text[4], '5');
+	engine_plan_destroy(plan);
+	free(job);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_touch_their_elements_alone),
+		cmocka_unit_test(lines_are_streamed_to_their_end),
+		cmocka_unit_test(large_transpose_goes_through_staging),
+		cmocka_unit_test(rows_off_cache_lines_are_streamed_whole),
+		cmocka_unit_test(small_loops_join_into_long_runs),
+		cmocka_unit_test(images_are_taken_apart_and_put_together),
+		cmocka_unit_test(random_permutations_give_what_the_reference_says),
+		cmocka_unit_test(run_without_scratch_takes_another_way),
+		cmocka_unit_test(canceled_transpose_stops),
+		cmocka_unit_test(plans_say_what_they_run_with),
+		cmocka_unit_test(description_is_cut_off_at_its_size),
+	};
+
+	run = parse_options(argc, argv, 40);
+	print_message("seeds from %" PRIu64 " on\n", run.seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

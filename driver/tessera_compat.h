@@ -12,6 +12,7 @@
 #include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 
 #include <drm/drm_accel.h>
 #include <drm/drm_device.h>
@@ -39,14 +40,23 @@
 #define TESSERA_DRIVER_DATE	.date = "20261120",
 #endif
 
+/* Linux 6.18 wants to be told that a workqueue is bound to processors. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#define TESSERA_WQ_PERCPU	WQ_PERCPU
+#else
+#define TESSERA_WQ_PERCPU	0
+#endif
+
 /* Linux 6.15 takes a structure. The driver has its own watch, so the scheduler gets no timeout. */
 static inline int tessera_sched_init(struct drm_gpu_scheduler *sched,
-				     const struct drm_sched_backend_ops *ops, u32 credits,
+				     const struct drm_sched_backend_ops *ops,
+				     struct workqueue_struct *submit_wq, u32 credits,
 				     const char *name, struct device *dev)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 	const struct drm_sched_init_args args = {
 		.ops = ops,
+		.submit_wq = submit_wq,
 		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
 		.credit_limit = credits,
 		.timeout = MAX_SCHEDULE_TIMEOUT,
@@ -56,7 +66,7 @@ static inline int tessera_sched_init(struct drm_gpu_scheduler *sched,
 
 	return drm_sched_init(sched, &args);
 #else
-	return drm_sched_init(sched, ops, NULL, DRM_SCHED_PRIORITY_COUNT, credits, 0,
+	return drm_sched_init(sched, ops, submit_wq, DRM_SCHED_PRIORITY_COUNT, credits, 0,
 			      MAX_SCHEDULE_TIMEOUT, NULL, NULL, name, dev);
 #endif
 }

@@ -22,9 +22,13 @@ static void show_queue(struct seq_file *m, struct tessera_queue *queue)
 	seq_printf(m, "%s: status 0x%x progress %llu", queue->name,
 		   readl(queue->regs + TESSERA_QUEUE_STATUS),
 		   lo_hi_readq(queue->regs + TESSERA_QUEUE_PROGRESS));
-	seq_printf(m, " pending %d sequence %llu completed %llu tail %u%s\n",
+	seq_printf(m, " pending %d sequence %llu completed %llu tail %u",
 		   atomic_read(&queue->num_pending), queue->sequence, queue->completed,
-		   queue->tail, queue->is_stopped ? " stopped" : "");
+		   queue->tail);
+	seq_printf(m, " doorbells %u interrupts %u%s\n",
+		   readl(queue->regs + TESSERA_QUEUE_NUM_DOORBELLS),
+		   readl(queue->regs + TESSERA_QUEUE_NUM_INTERRUPTS),
+		   queue->is_stopped ? " stopped" : "");
 }
 
 static int show_queues(struct seq_file *m, void *data)
@@ -111,6 +115,26 @@ static int set_test_skew(void *data, u64 value)
 }
 DEFINE_DEBUGFS_ATTRIBUTE(test_skew_fops, get_test_skew, set_test_skew, "%llu\n");
 
+/* How long it takes from a write to a register to the interrupt, and to a task that waits for it */
+static int get_test_round_trip(void *data, u64 *value)
+{
+	struct tessera_device *tdev = data;
+	struct tessera_queue *queue = &tdev->queues[0];
+	u32 before = READ_ONCE(queue->num_interrupts);
+	u64 start = ktime_get_ns();
+	long left;
+	int ret;
+
+	ret = write_test_register(tdev, TESSERA_REG_TEST_INTERRUPT, TESSERA_VECTOR_QUEUE(0));
+	if (ret)
+		return ret;
+	left = wait_event_interruptible_timeout(queue->interrupted,
+						READ_ONCE(queue->num_interrupts) != before, HZ);
+	*value = ktime_get_ns() - start;
+	return left > 0 ? 0 : left ?: -ETIMEDOUT;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(test_round_trip_fops, get_test_round_trip, NULL, "%llu\n");
+
 /**
  * tessera_debugfs_init() - make the files
  * @tdev: the device; DRM removes them with its directory
@@ -124,4 +148,5 @@ void tessera_debugfs_init(struct tessera_device *tdev)
 		return;
 	debugfs_create_file("test_hang", 0600, root, tdev, &test_hang_fops);
 	debugfs_create_file("test_skew", 0600, root, tdev, &test_skew_fops);
+	debugfs_create_file("test_round_trip", 0400, root, tdev, &test_round_trip_fops);
 }

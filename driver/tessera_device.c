@@ -353,6 +353,11 @@ static void destroy_buffer_ids(struct drm_device *drm, void *data)
 	ida_destroy(&to_tessera_device(drm)->buffer_ids);
 }
 
+static void destroy_submit_wq(struct drm_device *drm, void *data)
+{
+	destroy_workqueue(to_tessera_device(drm)->submit_wq);
+}
+
 static void destroy_recovery_wq(struct drm_device *drm, void *data)
 {
 	destroy_workqueue(to_tessera_device(drm)->recovery_wq);
@@ -377,6 +382,13 @@ static int init_software(struct tessera_device *tdev)
 	if (!tdev->recovery_wq)
 		return -ENOMEM;
 	ret = drmm_add_action_or_reset(&tdev->drm, destroy_recovery_wq, NULL);
+	if (ret)
+		return ret;
+	tdev->submit_wq = alloc_workqueue(TESSERA_NAME "-submit", WQ_MEM_RECLAIM | WQ_HIGHPRI |
+					  TESSERA_WQ_PERCPU, 0);
+	if (!tdev->submit_wq)
+		return -ENOMEM;
+	ret = drmm_add_action_or_reset(&tdev->drm, destroy_submit_wq, NULL);
 	if (ret)
 		return ret;
 	/* Huge pages make tables small and the device fast, and are no condition for anything */

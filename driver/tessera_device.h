@@ -52,6 +52,11 @@ struct tessera_device {
 	/** @next_queue: where the search for the least loaded queue starts */
 	atomic_t next_queue;
 
+	/**
+	 * @submit_wq: of the schedulers. Bound to processors: a submission is handed over by the
+	 * one that SUBMIT runs on, and no other has to be woken for it
+	 */
+	struct workqueue_struct *submit_wq;
 	/** @recovery_wq: ordered: one recovery at a time, of whatever queue */
 	struct workqueue_struct *recovery_wq;
 	/** @reset_work: resets the device; on @recovery_wq */

@@ -19,6 +19,7 @@
 struct drm_device;
 struct drm_file;
 struct drm_printer;
+struct tessera_parser;
 struct tessera_device;
 
 /**
@@ -63,6 +64,8 @@ struct tessera_file {
 	struct drm_sched_entity *entities;
 	/** @num_entities: those that are initialized */
 	u32 num_entities;
+	/** @parser: working memory of SUBMIT while none is at it, or NULL; taken by xchg() */
+	struct tessera_parser *parser;
 	/** @device_ns: nanoseconds that the device has spent on jobs of this file */
 	atomic64_t device_ns;
 	/**

@@ -44,6 +44,7 @@
 #define   TESSERA_INVALIDATE_ALL	0xffffffff
 #define TESSERA_REG_TEST_HANG		0x030	/* rw: see below; only with FEATURE_TEST */
 #define TESSERA_REG_TEST_SKEW		0x034	/* rw: see below; only with FEATURE_TEST */
+#define TESSERA_REG_TEST_INTERRUPT	0x038	/* wo: see below; only with FEATURE_TEST */
 
 /*
  * BUFFERS and NUM_BUFFERS: each write drops all that the device has cached of buffers.
@@ -55,6 +56,7 @@
  * until its queue is disabled or the device reset. The register then reads 0.
  * TEST_SKEW: n > 0: the device adds n bytes to the destination's offset of the next job, then the
  * register reads 0: a job as no driver would send it.
+ * TEST_INTERRUPT: a write of v raises vector v, if there is one, and does nothing else.
  */
 
 /* Registers of queue q */
@@ -79,16 +81,41 @@
 #define TESSERA_QUEUE_COMPLETION	0x20	/* rw, 64 bits: DMA address, 8-aligned, of a le64 */
 #define TESSERA_QUEUE_RESULTS		0x28	/* rw, 64 bits: DMA address, 32-aligned */
 #define TESSERA_QUEUE_PROGRESS		0x30	/* ro, 64 bits: grows while a job advances */
+#define TESSERA_QUEUE_NUM_DOORBELLS	0x38	/* ro: writes to TAIL, mod 2^32 */
+#define TESSERA_QUEUE_NUM_INTERRUPTS	0x3c	/* ro: times its vector was raised, mod 2^32 */
+#define TESSERA_QUEUE_HINTS		0x40	/* rw, 64 bits: DMA address, 16-aligned, or 0 */
 
 /*
  * All but CONTROL and TAIL can be written only while the queue is disabled (STATUS reads 0).
- * Enabling sets TAIL, HEAD and PROGRESS to 0. Disabling stops the running job and drops those
- * pending; it is done when STATUS reads 0: nothing of the queue is in flight then.
+ * Enabling sets TAIL, HEAD, PROGRESS and the two counters to 0. Disabling stops the running job
+ * and drops those pending; it is done when STATUS reads 0: nothing of the queue is in flight then.
  *
  * Entry TAIL % size is the next to be produced. When a job ends, the device writes the job's
  * result to entry HEAD % size of RESULTS, then the sequence of the ring entry to COMPLETION,
  * then raises the queue's vector if the entry asks for it.
  */
+
+/**
+ * struct tessera_hw_hints - what a driver tells while the device is at work, at HINTS
+ *
+ * Both spare registers and interrupts under load. Each side writes its word, then has a full
+ * barrier, then reads the other's: so one of them sees what the other has just done.
+ */
+struct tessera_hw_hints {
+	/**
+	 * @seen: of COMPLETION, what the driver has seen. While it is less than what COMPLETION was
+	 * when the vector was raised last, it is not raised again.
+	 */
+	__le64 seen;
+	/**
+	 * @tail: TAIL to be, if it is ahead of it and the ring has room for so many. Read each time
+	 * a job has ended and COMPLETION is written: a driver that finds there less than the
+	 * sequence before its new entries needs no doorbell.
+	 */
+	__le32 tail;
+	/** @reserved: zero */
+	__le32 reserved;
+};
 
 /* MSI-X vectors: one for each queue, and one for queues that stopped with STATUS_ERROR */
 #define TESSERA_VECTOR_QUEUE(q)		(q)

@@ -75,6 +75,18 @@ static void ring_doorbell(struct tessera_queue *queue)
 	writel(queue->tail, queue->regs + TESSERA_QUEUE_TAIL);
 }
 
+/* A device that has not completed what came before looks for the new tail when it has */
+static void ring_tell(struct tessera_queue *queue, u64 sequence_before)
+{
+	/* The device must not see the tail before the entries */
+	dma_wmb();
+	WRITE_ONCE(queue->memory->hints.tail, cpu_to_le32(queue->tail));
+	/* Pairs with the device, which writes the completion word before it reads the tail */
+	mb();
+	if (le64_to_cpu(READ_ONCE(queue->memory->completion)) == sequence_before)
+		ring_doorbell(queue);
+}
+
 /* Takes over the results of the first jobs of a submission. */
 static void ring_take_results(struct tessera_queue *queue, struct tessera_submission *submission,
 			      u32 num_done)
@@ -118,24 +130,37 @@ static struct tessera_submission *oldest_submission(struct tessera_queue *queue)
 	return list_first_entry_or_null(&queue->running, struct tessera_submission, running_node);
 }
 
-static void complete_submissions(struct tessera_queue *queue)
+/* Completes up to what the completion word says. False: it says nothing new, or nonsense */
+static bool complete_some(struct tessera_queue *queue)
 {
 	u64 completed = le64_to_cpu(READ_ONCE(queue->memory->completion));
 	struct tessera_submission *submission;
 
-	lockdep_assert_held(&queue->lock);
-
+	if (completed == queue->completed)
+		return false;
 	if (completed - queue->completed > queue->sequence - queue->completed) {
 		drm_err_ratelimited(&queue->tdev->drm,
 				    "%s: completed %llu, expected %llu to %llu\n", queue->name,
 				    completed, queue->completed, queue->sequence);
-		return;
+		return false;
 	}
 	/* Pairs with the device, which writes results before it writes the completion word */
 	dma_rmb();
 	queue->completed = completed;
 	while ((submission = oldest_submission(queue)) && submission->last_sequence <= completed)
 		end_submission(queue, submission, DRM_TESSERA_CAUSE_NONE, 0);
+	WRITE_ONCE(queue->memory->hints.seen, cpu_to_le64(completed));
+	/* Pairs with the device, which writes the completion word before it reads what was seen */
+	mb();
+	return true;
+}
+
+static void complete_submissions(struct tessera_queue *queue)
+{
+	lockdep_assert_held(&queue->lock);
+
+	while (complete_some(queue))
+		;
 }
 
 /**
@@ -151,8 +176,13 @@ irqreturn_t tessera_queue_interrupt(int irq, void *data)
 {
 	struct tessera_queue *queue = data;
 
+	trace_tessera_interrupt(queue);
 	scoped_guard(spinlock_irqsave, &queue->lock)
 		complete_submissions(queue);
+	WRITE_ONCE(queue->interrupted_cpu, smp_processor_id());
+	WRITE_ONCE(queue->num_interrupts, queue->num_interrupts + 1);
+	if (wq_has_sleeper(&queue->interrupted))
+		wake_up(&queue->interrupted);
 	return IRQ_HANDLED;
 }
 
@@ -195,6 +225,8 @@ static int enable(struct tessera_queue *queue)
 		     queue->regs + TESSERA_QUEUE_RESULTS);
 	lo_hi_writeq(dma + offsetof(struct tessera_queue_memory, completion),
 		     queue->regs + TESSERA_QUEUE_COMPLETION);
+	lo_hi_writeq(dma + offsetof(struct tessera_queue_memory, hints),
+		     queue->regs + TESSERA_QUEUE_HINTS);
 	writel(TESSERA_RING_SHIFT, queue->regs + TESSERA_QUEUE_RING_SHIFT);
 	writel(TESSERA_QUEUE_ENABLE, queue->regs + TESSERA_QUEUE_CONTROL);
 	status = readl(queue->regs + TESSERA_QUEUE_STATUS);
@@ -219,6 +251,8 @@ int tessera_queue_start(struct tessera_queue *queue)
 
 	scoped_guard(spinlock_irqsave, &queue->lock) {
 		queue->memory->completion = cpu_to_le64(queue->completed);
+		queue->memory->hints.seen = cpu_to_le64(queue->completed);
+		queue->memory->hints.tail = 0;
 		ret = enable(queue);
 		if (ret)
 			return ret;
@@ -227,6 +261,7 @@ int tessera_queue_start(struct tessera_queue *queue)
 		queue->watched_since = jiffies;
 		list_for_each_entry(submission, &queue->running, running_node)
 			ring_put(queue, submission);
+		queue->memory->hints.tail = cpu_to_le32(queue->tail);
 		if (queue->tail)
 			ring_doorbell(queue);
 	}
@@ -371,6 +406,8 @@ static void watch_work(struct work_struct *work)
 
 static void run_submission(struct tessera_queue *queue, struct tessera_submission *submission)
 {
+	u64 sequence_before = queue->sequence;
+
 	lockdep_assert_held(&queue->lock);
 
 	queue->sequence += submission->num_jobs;
@@ -383,7 +420,7 @@ static void run_submission(struct tessera_queue *queue, struct tessera_submissio
 	trace_tessera_run(submission);
 	if (!queue->is_stopped) {
 		ring_put(queue, submission);
-		ring_doorbell(queue);
+		ring_tell(queue, sequence_before);
 	}
 }
 
@@ -450,6 +487,7 @@ int tessera_queue_init(struct tessera_device *tdev, u32 index)
 	atomic_set(&queue->num_pending, 0);
 	spin_lock_init(&queue->lock);
 	INIT_LIST_HEAD(&queue->running);
+	init_waitqueue_head(&queue->interrupted);
 	INIT_DELAYED_WORK(&queue->watch, watch_work);
 	snprintf(queue->name, sizeof(queue->name), TESSERA_NAME "-pe%u", index);
 
@@ -459,8 +497,8 @@ int tessera_queue_init(struct tessera_device *tdev, u32 index)
 		return -ENOMEM;
 
 	/* Entities of files outlive the device: the scheduler has to live as long as they do */
-	ret = tessera_sched_init(&queue->sched, &tessera_sched_ops, TESSERA_RING_SIZE, queue->name,
-				 dev);
+	ret = tessera_sched_init(&queue->sched, &tessera_sched_ops, tdev->submit_wq,
+				 TESSERA_RING_SIZE, queue->name, dev);
 	if (ret)
 		return ret;
 	return drmm_add_action_or_reset(&tdev->drm, tessera_queue_fini, queue);

@@ -12,6 +12,7 @@
 #include <linux/interrupt.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <drm/gpu_scheduler.h>
@@ -33,6 +34,8 @@ struct tessera_queue_memory {
 	struct tessera_hw_ring_entry ring[TESSERA_RING_SIZE];
 	/** @results: written by the device, in the order of the ring */
 	struct tessera_hw_result results[TESSERA_RING_SIZE];
+	/** @hints: written by the driver */
+	struct tessera_hw_hints hints __aligned(16);
 	/** @completion: written by the device, after the result: a sequence */
 	__le64 completion;
 };
@@ -76,6 +79,13 @@ struct tessera_queue {
 	u32 tail;
 	/** @is_stopped: submissions are collected in @running, the device is not told */
 	bool is_stopped;
+
+	/** @num_interrupts: taken, modulo 2^32; written by the interrupt alone */
+	u32 num_interrupts;
+	/** @interrupted_cpu: that took the last one; written by the interrupt alone */
+	int interrupted_cpu;
+	/** @interrupted: who waits for @num_interrupts to change */
+	wait_queue_head_t interrupted;
 
 	/** @watch: looks for jobs that make no progress; on &tessera_device.recovery_wq */
 	struct delayed_work watch;

@@ -62,9 +62,9 @@ struct out_sync {
 };
 
 /**
- * struct parser - working memory for the jobs of a submission, too large for a stack
+ * struct tessera_parser - working memory for the jobs of a submission, too large for a stack
  */
-struct parser {
+struct tessera_parser {
 	/** @job: the job at hand */
 	struct tessera_layout_job job;
 	/** @solver: for overlaps */
@@ -374,6 +374,8 @@ static int add_buffer(struct tessera_submission *submission, struct drm_file *dr
 	ret = xa_insert(&submission->buffers, bo->id, bo, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		drm_gem_object_put(obj);
+	else
+		submission->num_buffers++;
 	if (ret && ret != -EBUSY)
 		return ret;
 	if (is_written)
@@ -404,7 +406,7 @@ static int add_buffers(struct tessera_submission *submission, struct drm_file *d
 }
 
 static int add_job(struct tessera_submission *submission, struct drm_file *drm_file,
-		   const struct drm_tessera_array *jobs, u32 index, struct parser *parser)
+		   const struct drm_tessera_array *jobs, u32 index, struct tessera_parser *parser)
 {
 	struct drm_device *drm = &submission->tdev->drm;
 	int ret;
@@ -427,14 +429,27 @@ static int add_job(struct tessera_submission *submission, struct drm_file *drm_f
 	return encode_job(submission, &parser->job);
 }
 
+/* One that the file keeps, if it is not in use: it is too large to be allocated quickly */
+static struct tessera_parser *get_parser(struct tessera_file *file)
+{
+	struct tessera_parser *parser = xchg(&file->parser, NULL);
+
+	return parser ?: kvmalloc_obj(*parser, GFP_KERNEL_ACCOUNT);
+}
+
+static void put_parser(struct tessera_file *file, struct tessera_parser *parser)
+{
+	kvfree(xchg(&file->parser, parser));
+}
+
 static int add_jobs(struct tessera_submission *submission, struct drm_file *drm_file,
 		    const struct drm_tessera_array *jobs)
 {
-	struct parser *parser;
+	struct tessera_parser *parser;
 	int ret = 0;
 	u32 n;
 
-	parser = kvmalloc_obj(*parser, GFP_KERNEL_ACCOUNT);
+	parser = get_parser(submission->file);
 	if (!parser)
 		return -ENOMEM;
 	for (n = 0; !ret && n < jobs->count; n++) {
@@ -443,7 +458,7 @@ static int add_jobs(struct tessera_submission *submission, struct drm_file *drm_
 		if (fatal_signal_pending(current))
 			ret = -EINTR;
 	}
-	kvfree(parser);
+	put_parser(submission->file, parser);
 	return ret ?: map_last_chunk(submission);
 }
 
@@ -812,6 +827,16 @@ static u64 commit(struct tessera_submission *submission, struct out_sync *outs, 
 	return id;
 }
 
+/* With fewer jobs, or as many and an interrupt that wakes no other processor */
+static bool is_better_queue(const struct tessera_queue *queue, const struct tessera_queue *best)
+{
+	int more = atomic_read(&queue->num_pending) - atomic_read(&best->num_pending);
+	int cpu = raw_smp_processor_id();
+
+	return more ? more < 0 : READ_ONCE(queue->interrupted_cpu) == cpu &&
+				 READ_ONCE(best->interrupted_cpu) != cpu;
+}
+
 static struct tessera_queue *choose_queue(struct tessera_device *tdev, u32 index)
 {
 	struct tessera_queue *best = NULL;
@@ -819,12 +844,12 @@ static struct tessera_queue *choose_queue(struct tessera_device *tdev, u32 index
 
 	if (index != DRM_TESSERA_QUEUE_ANY)
 		return &tdev->queues[index];
-	/* Starts with another one each time: of idle queues, all get their turn */
+	/* Starts with another one each time: of queues that are alike, all get their turn */
 	first = (u32)atomic_inc_return(&tdev->next_queue);
 	for (q = 0; q < tdev->num_queues; q++) {
 		struct tessera_queue *queue = &tdev->queues[(first + q) % tdev->num_queues];
 
-		if (!best || atomic_read(&queue->num_pending) < atomic_read(&best->num_pending))
+		if (!best || is_better_queue(queue, best))
 			best = queue;
 	}
 	return best;
@@ -896,7 +921,7 @@ int tessera_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *dr
 		ret = PTR_ERR(outs);
 		goto err_free_submission;
 	}
-	drm_exec_init(&exec, DRM_EXEC_INTERRUPTIBLE_WAIT, 0);
+	drm_exec_init(&exec, DRM_EXEC_INTERRUPTIBLE_WAIT, submission->num_buffers);
 	ret = lock_buffers(submission, &exec);
 	if (!ret)
 		args->id = commit(submission, outs, args->out_syncs.count);

@@ -62,6 +62,8 @@ struct tessera_submission {
 
 	/** @buffers: &struct tessera_bo by id; marked: some job stores to it */
 	struct xarray buffers;
+	/** @num_buffers: entries of @buffers */
+	u32 num_buffers;
 	/** @chunks: memory of the descriptors */
 	struct list_head chunks;
 	/** @mapped_node: in &tessera_device.mapped_submissions, from the first mapped chunk on */

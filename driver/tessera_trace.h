@@ -43,6 +43,19 @@ DEFINE_EVENT(tessera_submission, tessera_run,
 	     TP_ARGS(submission)
 );
 
+/* The device says that something of the queue has completed */
+TRACE_EVENT(tessera_interrupt,
+	    TP_PROTO(const struct tessera_queue *queue),
+	    TP_ARGS(queue),
+	    TP_STRUCT__entry(__string(queue, queue->name)
+			     __field(u64, completed)
+	    ),
+	    TP_fast_assign(__assign_str(queue);
+			   __entry->completed = le64_to_cpu(READ_ONCE(queue->memory->completion));
+	    ),
+	    TP_printk("%s completed=%llu", __get_str(queue), __entry->completed)
+);
+
 /* It has ended, with or without an error */
 TRACE_EVENT(tessera_done,
 	    TP_PROTO(const struct tessera_submission *submission, int error),

@@ -82,6 +82,20 @@ bool tessera_dma_write(TesseraState *s, uint64_t address, const void *data, uint
 	return tessera_dma_copy(s, address, (void *)data, size, true);
 }
 
+bool tessera_dma_read_words(TesseraState *s, uint64_t address, uint64_t *words, unsigned count)
+{
+	struct tessera_span span;
+	unsigned i;
+
+	RCU_READ_LOCK_GUARD();
+	if (!tessera_dma_translate(s, address, false, &span) ||
+	    span.size < count * sizeof(words[0]))
+		return false;
+	for (i = 0; i < count; i++)
+		words[i] = le64_to_cpu(qatomic_read((uint64_t *)span.host + i));
+	return true;
+}
+
 bool tessera_dma_write_word(TesseraState *s, uint64_t address, uint64_t value)
 {
 	struct tessera_span span;

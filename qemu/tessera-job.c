@@ -19,6 +19,14 @@
 /* Sum of the staging of all jobs at a time: at least this, and as much as the guest has RAM */
 #define TESSERA_MIN_STAGING	(256u << 20)
 
+/*
+ * What a small job is: elements that it loads, computes and stores, windows that it looks at, and
+ * bytes from the first to the last of its destination, which are marked dirty. It takes
+ * microseconds, in which nothing else of the machine waits long.
+ */
+#define TESSERA_SMALL_STEPS	16384
+#define TESSERA_SMALL_RANGE	(128u << 10)
+
 /* A view that a job uses, for what, and which bytes of it the job can reach at most */
 struct tessera_access {
 	TesseraView *view;
@@ -226,6 +234,42 @@ all:
 	access->high = size;
 }
 
+/* Views that are there, and flat. False: not all of them are. */
+static bool tessera_find_views(struct tessera_run *run)
+{
+	TesseraState *s = run->queue->device;
+	unsigned i;
+
+	for (i = 0; i < run->job.num_operands; i++) {
+		const struct drm_tessera_operand *spec = &run->job.operands[i].spec;
+
+		run->operands[i].view = tessera_view_get_ready(s, spec->handle);
+		if (!run->operands[i].view)
+			return false;
+		if (!(spec->flags & DRM_TESSERA_OPERAND_INDIRECT))
+			continue;
+		run->indices[i].view = tessera_view_get_ready(s, spec->index_handle);
+		if (!run->indices[i].view)
+			return false;
+	}
+	return true;
+}
+
+static bool tessera_job_has_few_steps(const struct engine_job *job)
+{
+	uint64_t steps = job->num_operands + job->num_windows + job->num_instructions;
+	unsigned i;
+
+	for (i = 0; i < MIN(job->rank, DRM_TESSERA_MAX_RANK); i++) {
+		if (job->extents[i] > TESSERA_SMALL_STEPS)
+			return false;
+		steps *= job->extents[i];
+		if (steps > TESSERA_SMALL_STEPS)
+			return false;
+	}
+	return true;
+}
+
 static bool tessera_look_up(struct tessera_run *run, uint32_t operand, struct engine_fault *fault)
 {
 	struct engine_operand *to = &run->job.operands[operand];
@@ -234,8 +278,9 @@ static bool tessera_look_up(struct tessera_run *run, uint32_t operand, struct en
 	struct tessera_access *index = &run->indices[operand];
 	bool is_indirect = spec->flags & DRM_TESSERA_OPERAND_INDIRECT;
 
-	if (tessera_view_get(run->queue, spec->handle, &access->view, fault) ||
-	    (is_indirect &&
+	if ((!access->view &&
+	     tessera_view_get(run->queue, spec->handle, &access->view, fault)) ||
+	    (is_indirect && !index->view &&
 	     tessera_view_get(run->queue, spec->index_handle, &index->view, fault))) {
 		fault->operand = operand;
 		return false;
@@ -530,25 +575,34 @@ static void tessera_run_cleanup(struct tessera_run *run)
 	tessera_staging_release(run);
 }
 
-void tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry, uint32_t skew,
-		     struct engine_fault *fault)
+bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry, uint32_t skew,
+		     bool is_small_only, struct engine_fault *fault)
 {
 	g_autofree struct tessera_run *run = g_new0(struct tessera_run, 1);
+	const struct tessera_access *destination = &run->operands[0];
+	bool is_left = false;
 	uint32_t i;
 
 	run->queue = q;
 	if (!tessera_read_descriptor(q->device, entry, &run->job, fault))
-		return;
+		return true;
+	if (is_small_only && (!tessera_job_has_few_steps(&run->job) || !tessera_find_views(run))) {
+		is_left = true;
+		goto out;
+	}
 	run->job.operands[0].spec.address.offset =
 		(uint64_t)run->job.operands[0].spec.address.offset + skew;
 	for (i = 0; i < run->job.num_operands; i++)
 		if (!tessera_look_up(run, i, fault))
 			goto out;
-	tessera_run_execute(run, fault);
+	is_left = is_small_only && destination->high - destination->low > TESSERA_SMALL_RANGE;
+	if (!is_left)
+		tessera_run_execute(run, fault);
 out:
 	tessera_run_cleanup(run);
 	/* A job that was cut short by cancel in between has no other fault to tell of */
 	if (tessera_queue_is_canceled(q) && fault->cause != DRM_TESSERA_CAUSE_CANCELED)
 		tessera_fault_set(fault, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
 				  "the queue was disabled");
+	return !is_left;
 }

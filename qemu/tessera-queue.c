@@ -4,6 +4,9 @@
  * takes the first, runs one job of it and puts it back at the end if there is more. So the jobs
  * of a queue run in order, those of several queues at once, and each queue gets its turn.
  *
+ * A job that is small and comes alone runs where its doorbell was written, in the thread of a
+ * processor: to wake a worker, and the main loop for the interrupt, would take many times as long.
+ *
  * What a job does is tessera-job.c's.
  */
 #include "qemu/osdep.h"
@@ -67,6 +70,7 @@ static bool tessera_queue_is_configured(const TesseraQueue *q)
 	return QEMU_IS_ALIGNED(q->ring, sizeof(struct tessera_hw_ring_entry)) &&
 	       QEMU_IS_ALIGNED(q->results, sizeof(struct tessera_hw_result)) &&
 	       QEMU_IS_ALIGNED(q->completion, sizeof(uint64_t)) &&
+	       QEMU_IS_ALIGNED(q->hints, sizeof(struct tessera_hw_hints)) &&
 	       q->ring <= UINT64_MAX - ring_size && q->results <= UINT64_MAX - results_size;
 }
 
@@ -78,6 +82,9 @@ void tessera_queue_enable(TesseraQueue *q)
 	q->is_enabled = true;
 	q->head = 0;
 	q->tail = 0;
+	q->num_doorbells = 0;
+	q->num_interrupts = 0;
+	q->is_raised = false;
 	qatomic_set(&q->progress, 0);
 	qatomic_set(&q->cancel, 0);
 	if (!tessera_queue_is_configured(q))
@@ -101,6 +108,22 @@ void tessera_queue_disable(TesseraQueue *q)
 	}
 }
 
+static void tessera_queue_enter_here(TesseraQueue *q)
+{
+	q->is_running = true;
+	q->is_running_here = true;
+	q->device->num_busy_workers++;
+}
+
+/* Whether the next job may run here: it is the only one of the device, and no test is about it. */
+static bool tessera_queue_may_run_here(const TesseraQueue *q)
+{
+	const TesseraState *s = q->device;
+
+	return q->tail - q->head == 1 && !q->is_running && !q->is_listed &&
+	       QTAILQ_EMPTY(&s->listed) && !s->test_hang && !s->test_skew;
+}
+
 /*
  * The pending entries are head to tail - 1, the first of them the one that runs. A tail that
  * leaves less than that, or more than the ring has, is no tail.
@@ -113,8 +136,11 @@ void tessera_queue_doorbell(TesseraQueue *q, uint32_t tail)
 	if (!q->is_enabled || q->error)
 		return;
 	q->tail = tail;
+	q->num_doorbells++;
 	if (pending > tessera_queue_size(q) || pending < q->is_running)
 		tessera_queue_fail(q, TESSERA_QUEUE_ERROR_TAIL);
+	else if (tessera_queue_may_run_here(q))
+		tessera_queue_enter_here(q);
 	else
 		tessera_queue_list(q);
 }
@@ -171,7 +197,55 @@ static uint32_t tessera_queue_complete(TesseraQueue *q,
 	return 0;
 }
 
-/* Runs the job at head, without the lock. Returns TESSERA_QUEUE_ERROR_x or 0. */
+/* New entries that the driver has told of in passing */
+static void tessera_queue_take_tail(TesseraQueue *q, uint32_t tail)
+{
+	uint32_t num_new = tail - q->tail;
+
+	if (num_new && num_new <= tessera_queue_size(q) - (q->tail - q->head))
+		q->tail = tail;
+}
+
+/* What a driver that has not looked since the last interrupt will find by itself: without one */
+static void tessera_queue_interrupt(TesseraQueue *q, uint64_t sequence, const uint64_t *seen)
+{
+	TesseraState *s = q->device;
+
+	if (seen && q->is_raised && (int64_t)(*seen - q->raised) < 0)
+		return;
+	q->is_raised = true;
+	q->raised = sequence;
+	if (q->is_running_here)
+		tessera_pend(s, TESSERA_VECTOR_QUEUE(q->index));
+	else
+		tessera_raise(s, TESSERA_VECTOR_QUEUE(q->index));
+}
+
+/* The job at head has ended, and the completion word says so. */
+static void tessera_queue_advance(TesseraQueue *q, const struct tessera_hw_ring_entry *entry)
+{
+	TesseraState *s = q->device;
+	uint64_t hints[sizeof(struct tessera_hw_hints) / sizeof(uint64_t)];
+	bool has_hints;
+
+	/* Pairs with the driver, which writes a hint before it reads the completion word */
+	smp_mb();
+	has_hints = q->hints && tessera_dma_read_words(s, q->hints, hints, ARRAY_SIZE(hints));
+	qemu_mutex_lock(&s->lock);
+	q->head++;
+	qatomic_set(&q->progress, q->progress + 1);
+	if (q->is_enabled && has_hints)
+		tessera_queue_take_tail(q, extract64(hints[1], 0, 32));
+	if (q->is_enabled && (le32_to_cpu(entry->flags) & TESSERA_RING_INTERRUPT))
+		tessera_queue_interrupt(q, le64_to_cpu(entry->sequence),
+					has_hints ? &hints[0] : NULL);
+	qemu_mutex_unlock(&s->lock);
+}
+
+/*
+ * Runs the job at head, without the lock. Returns TESSERA_QUEUE_ERROR_x or 0. Run here, a job that
+ * is not small is left to a worker: HEAD is where it was.
+ */
 static uint32_t tessera_queue_run(TesseraQueue *q, uint32_t skew)
 {
 	TesseraState *s = q->device;
@@ -186,7 +260,10 @@ static uint32_t tessera_queue_run(TesseraQueue *q, uint32_t skew)
 		return TESSERA_QUEUE_ERROR_RING;
 	sequence = le64_to_cpu(entry.sequence);
 	trace_tessera_job_start(q->index, q->head, sequence, le64_to_cpu(entry.descriptor));
-	tessera_job_run(q, &entry, skew, &fault);
+	if (!tessera_job_run(q, &entry, skew, q->is_running_here, &fault)) {
+		trace_tessera_job_left(q->index, q->head);
+		return 0;
+	}
 	nanoseconds = get_clock() - nanoseconds;
 	if (fault.cause)
 		trace_tessera_job_fault(q->index, sequence, fault.cause, fault.operand,
@@ -197,16 +274,20 @@ static uint32_t tessera_queue_run(TesseraQueue *q, uint32_t skew)
 	if (fault.cause == DRM_TESSERA_CAUSE_CANCELED)
 		return 0;
 	error = tessera_queue_complete(q, &entry, &fault, nanoseconds);
-	if (error)
-		return error;
+	if (!error)
+		tessera_queue_advance(q, &entry);
+	return error;
+}
+
+void tessera_queue_run_here(TesseraQueue *q)
+{
+	TesseraState *s = q->device;
+	uint32_t error = tessera_queue_run(q, 0);
 
 	qemu_mutex_lock(&s->lock);
-	q->head++;
-	qatomic_set(&q->progress, q->progress + 1);
-	if (q->is_enabled && (le32_to_cpu(entry.flags) & TESSERA_RING_INTERRUPT))
-		tessera_raise(s, TESSERA_VECTOR_QUEUE(q->index));
-	qemu_mutex_unlock(&s->lock);
-	return 0;
+	q->is_running_here = false;
+	tessera_queue_leave(q, error);
+	tessera_unlock(s);
 }
 
 static void *tessera_worker(void *opaque)

@@ -23,8 +23,8 @@
 #include "tessera.h"
 #include "trace.h"
 
-/* In use or not. Linux gives a process 65530 mappings; others in it want some, too. */
-#define TESSERA_MAX_MAPPINGS	16384
+/* Of all devices, in use or not. Linux gives a process 65530; others in it want some, too. */
+#define TESSERA_MAX_MAPPINGS	49152
 #define TESSERA_MAX_VIEWS	16384
 
 /*
@@ -33,8 +33,19 @@
  */
 #define TESSERA_MAX_MAPPED	4
 
+/*
+ * To mark memory dirty costs about as much for a page as for a megabyte. Where a job may have
+ * stored to more pieces than the first number, what lies between pieces of the buffer that are at
+ * most the second apart is marked with them: dirty means that it may have changed.
+ */
+#define TESSERA_MANY_PIECES	64
+#define TESSERA_DIRTY_GAP	(256u << 10)
+
 /* Entries of a translation table that are read at a time */
 #define TESSERA_TABLE_CHUNK	512
+
+/* Mappings that the views of all devices have; atomic, for each device has a lock of its own */
+static uint64_t tessera_num_mappings;
 
 /* Neighbouring pages in one: memory of one region, without gaps */
 struct tessera_piece {
@@ -70,6 +81,8 @@ struct TesseraView {
 	size_t mapped_size;		/* not 0: flat is a mapping of our own */
 	struct tessera_piece *pieces;
 	uint64_t num_pieces;
+	struct tessera_piece *dirty;	/* NULL, or what is marked dirty for many pieces */
+	uint64_t num_dirty;
 	struct engine_fault fault;	/* FAILED */
 	TesseraRegions *regions;
 	QTAILQ_ENTRY(TesseraView) next;
@@ -143,6 +156,7 @@ static void tessera_view_free(TesseraView *view)
 {
 	if (view->mapped_size)
 		munmap(view->flat, view->mapped_size);
+	g_free(view->dirty);
 	g_free(view->pieces);
 	g_free(view);
 }
@@ -162,7 +176,7 @@ void tessera_unlock(TesseraState *s)
 		tessera_view_free(view);
 }
 
-/* The functions from here to tessera_view_make_room() are called with the lock held. */
+/* The functions from here to tessera_view_take_room() are called with the lock held. */
 
 static uint64_t tessera_view_mappings(const TesseraView *view)
 {
@@ -173,7 +187,7 @@ static void tessera_view_retire(TesseraState *s, TesseraView *view)
 {
 	trace_tessera_view_free(view->buffer, view->size);
 	s->num_pieces -= view->num_pieces;
-	s->num_mappings -= tessera_view_mappings(view);
+	qatomic_sub(&tessera_num_mappings, tessera_view_mappings(view));
 	s->mapped_bytes -= view->mapped_size;
 	tessera_regions_put(s, view->regions);
 	QTAILQ_INSERT_TAIL(&s->garbage, view, next);
@@ -223,7 +237,7 @@ static void tessera_view_unuse(TesseraState *s, TesseraView *view)
 
 static bool tessera_view_has_room(TesseraState *s, uint64_t num_mappings, uint64_t bytes)
 {
-	return s->num_mappings + num_mappings <= TESSERA_MAX_MAPPINGS &&
+	return qatomic_read(&tessera_num_mappings) + num_mappings <= TESSERA_MAX_MAPPINGS &&
 	       s->mapped_bytes + bytes <= TESSERA_MAX_MAPPED * s->ram_size;
 }
 
@@ -244,6 +258,19 @@ static bool tessera_view_make_room(TesseraState *s, uint64_t num_mappings, uint6
 			tessera_view_drop_one(s, view);
 	}
 	return tessera_view_has_room(s, num_mappings, bytes);
+}
+
+/* False: there is no room, or another device has just taken it. */
+static bool tessera_view_take_room(TesseraState *s, uint64_t num_mappings, uint64_t bytes)
+{
+	if (!tessera_view_make_room(s, num_mappings, bytes))
+		return false;
+	if (qatomic_add_fetch(&tessera_num_mappings, num_mappings) > TESSERA_MAX_MAPPINGS) {
+		qatomic_sub(&tessera_num_mappings, num_mappings);
+		return false;
+	}
+	s->mapped_bytes += bytes;
+	return true;
 }
 
 /* Building: without the lock, by the thread that made the view. */
@@ -383,7 +410,8 @@ static bool tessera_view_map_pieces(TesseraView *view, uint8_t *base)
 		offset = block->fd_offset +
 			 (piece->host - (uint8_t *)memory_region_get_ram_ptr(piece->mr));
 		if (mmap(base + piece->offset, ROUND_UP(piece->size, page_size), protection,
-			 MAP_SHARED | MAP_FIXED, qemu_ram_get_fd(block), offset) == MAP_FAILED)
+			 MAP_SHARED | MAP_FIXED | MAP_POPULATE, qemu_ram_get_fd(block),
+			 offset) == MAP_FAILED)
 			return false;
 	}
 	return true;
@@ -401,11 +429,7 @@ static bool tessera_view_map(TesseraState *s, TesseraView *view)
 		if (!tessera_piece_is_mappable(&view->pieces[i]))
 			return false;
 	qemu_mutex_lock(&s->lock);
-	has_room = tessera_view_make_room(s, num_mappings, size);
-	if (has_room) {
-		s->num_mappings += num_mappings;
-		s->mapped_bytes += size;
-	}
+	has_room = tessera_view_take_room(s, num_mappings, size);
 	tessera_unlock(s);
 	if (!has_room)
 		return false;
@@ -424,10 +448,44 @@ err_unmap:
 	munmap(base, size);
 err_room:
 	qemu_mutex_lock(&s->lock);
-	s->num_mappings -= num_mappings;
+	qatomic_sub(&tessera_num_mappings, num_mappings);
 	s->mapped_bytes -= size;
 	qemu_mutex_unlock(&s->lock);
 	return false;
+}
+
+static int tessera_piece_compare(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t)((const struct tessera_piece *)a)->host;
+	uintptr_t y = (uintptr_t)((const struct tessera_piece *)b)->host;
+
+	return (x > y) - (x < y);
+}
+
+/* The pieces in the order of memory, joined. Without memory for them it goes slower. */
+static void tessera_view_join_dirty(TesseraView *view)
+{
+	struct tessera_piece *last, *next;
+	uint64_t i;
+
+	if (!view->is_writable || view->num_pieces <= TESSERA_MANY_PIECES)
+		return;
+	view->dirty = g_try_new(struct tessera_piece, view->num_pieces);
+	if (!view->dirty)
+		return;
+	memcpy(view->dirty, view->pieces, view->num_pieces * sizeof(view->dirty[0]));
+	qsort(view->dirty, view->num_pieces, sizeof(view->dirty[0]), tessera_piece_compare);
+	for (i = 1, last = view->dirty; i < view->num_pieces; i++) {
+		next = &view->dirty[i];
+		/* Pieces of one region that name a page twice overlap */
+		if (last->mr == next->mr && next->host - last->host <= last->size +
+		    TESSERA_DIRTY_GAP)
+			last->size = MAX(last->size, next->host - last->host + next->size);
+		else
+			*++last = *next;
+	}
+	view->num_dirty = last - view->dirty + 1;
+	view->dirty = g_renew(struct tessera_piece, view->dirty, view->num_dirty);
 }
 
 /* What of an entry can be wrong by itself. NULL: nothing */
@@ -523,6 +581,7 @@ static bool tessera_view_build(TesseraQueue *q, TesseraView *view, uint64_t dire
 		view->is_flat = true;
 	} else {
 		view->is_flat = tessera_view_map(s, view);
+		tessera_view_join_dirty(view);
 	}
 	trace_tessera_view_create(view->buffer, view->size, view->num_pieces, view->is_flat);
 	return true;
@@ -605,6 +664,20 @@ out:
 	return view ? 0 : -1;
 }
 
+TesseraView *tessera_view_get_ready(TesseraState *s, uint32_t buffer)
+{
+	TesseraView *view;
+
+	qemu_mutex_lock(&s->lock);
+	view = g_hash_table_lookup(s->views, GUINT_TO_POINTER(buffer));
+	if (view && view->state == TESSERA_VIEW_READY && view->is_flat)
+		view->num_users++;
+	else
+		view = NULL;
+	qemu_mutex_unlock(&s->lock);
+	return view;
+}
+
 void tessera_view_put(TesseraState *s, TesseraView *view)
 {
 	qemu_mutex_lock(&s->lock);
@@ -668,11 +741,18 @@ void tessera_view_for_each(const TesseraView *view, uint64_t low, uint64_t high,
 void tessera_view_mark_dirty(TesseraState *s, const TesseraView *view, uint64_t low, uint64_t high)
 {
 	const struct tessera_piece *piece;
-	uint64_t skip, size;
+	uint64_t skip, size, i;
 
 	if (low >= high)
 		return;
-	for (piece = tessera_view_find(view, low); low < high; piece++, low += size) {
+	piece = tessera_view_find(view, low);
+	if (view->dirty && tessera_view_find(view, high - 1) - piece >= TESSERA_MANY_PIECES) {
+		for (i = 0; i < view->num_dirty; i++)
+			tessera_dma_mark_dirty(s, view->dirty[i].mr, view->dirty[i].host,
+					       view->dirty[i].size);
+		return;
+	}
+	for (; low < high; piece++, low += size) {
 		skip = low - piece->offset;
 		size = MIN(piece->size - skip, high - low);
 		tessera_dma_mark_dirty(s, piece->mr, piece->host + skip, size);

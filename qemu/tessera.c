@@ -75,9 +75,12 @@ void tessera_reset_finish(TesseraState *s)
 		s->queues[i].ring = 0;
 		s->queues[i].completion = 0;
 		s->queues[i].results = 0;
+		s->queues[i].hints = 0;
 		s->queues[i].ring_shift = 0;
 		s->queues[i].tail = 0;
 		s->queues[i].head = 0;
+		s->queues[i].num_doorbells = 0;
+		s->queues[i].num_interrupts = 0;
 		qatomic_set(&s->queues[i].progress, 0);
 	}
 	s->buffers = 0;
@@ -193,6 +196,12 @@ static void test_skew_write(TesseraState *s, TesseraQueue *q, uint32_t value)
 		s->test_skew = value;
 }
 
+static void test_interrupt_write(TesseraState *s, TesseraQueue *q, uint32_t value)
+{
+	if (s->has_test_registers && value <= s->num_queues)
+		tessera_raise(s, value);
+}
+
 static uint32_t queue_control_read(TesseraState *s, TesseraQueue *q)
 {
 	return q->is_enabled ? TESSERA_QUEUE_ENABLE : 0;
@@ -247,6 +256,16 @@ static uint32_t queue_progress_high_read(TesseraState *s, TesseraQueue *q)
 	return extract64(qatomic_read(&q->progress), 32, 32);
 }
 
+static uint32_t queue_num_doorbells_read(TesseraState *s, TesseraQueue *q)
+{
+	return q->num_doorbells;
+}
+
+static uint32_t queue_num_interrupts_read(TesseraState *s, TesseraQueue *q)
+{
+	return q->num_interrupts;
+}
+
 /* An address of a queue: two halves, fixed while the queue is enabled or busy */
 #define TESSERA_QUEUE_ADDRESS(name)								\
 static uint32_t queue_##name##_low_read(TesseraState *s, TesseraQueue *q)			\
@@ -274,6 +293,7 @@ static void queue_##name##_high_write(TesseraState *s, TesseraQueue *q, uint32_t
 TESSERA_QUEUE_ADDRESS(ring)
 TESSERA_QUEUE_ADDRESS(completion)
 TESSERA_QUEUE_ADDRESS(results)
+TESSERA_QUEUE_ADDRESS(hints)
 
 #define LOW(offset)	((offset) / 4)
 #define HIGH(offset)	((offset) / 4 + 1)
@@ -293,6 +313,7 @@ static const struct tessera_register global_registers[] = {
 	[LOW(TESSERA_REG_INVALIDATE)] = { "INVALIDATE", invalidate_read, invalidate_write },
 	[LOW(TESSERA_REG_TEST_HANG)] = { "TEST_HANG", test_hang_read, test_hang_write },
 	[LOW(TESSERA_REG_TEST_SKEW)] = { "TEST_SKEW", test_skew_read, test_skew_write },
+	[LOW(TESSERA_REG_TEST_INTERRUPT)] = { "TEST_INTERRUPT", NULL, test_interrupt_write },
 };
 
 static const struct tessera_register queue_registers[] = {
@@ -314,6 +335,11 @@ static const struct tessera_register queue_registers[] = {
 					  queue_results_high_write },
 	[LOW(TESSERA_QUEUE_PROGRESS)] = { "PROGRESS", queue_progress_low_read },
 	[HIGH(TESSERA_QUEUE_PROGRESS)] = { "PROGRESS+4", queue_progress_high_read },
+	[LOW(TESSERA_QUEUE_NUM_DOORBELLS)] = { "NUM_DOORBELLS", queue_num_doorbells_read },
+	[LOW(TESSERA_QUEUE_NUM_INTERRUPTS)] = { "NUM_INTERRUPTS", queue_num_interrupts_read },
+	[LOW(TESSERA_QUEUE_HINTS)] = { "HINTS", queue_hints_low_read, queue_hints_low_write },
+	[HIGH(TESSERA_QUEUE_HINTS)] = { "HINTS+4", queue_hints_high_read,
+					queue_hints_high_write },
 };
 
 /* NULL: there is no such register. */
@@ -340,6 +366,48 @@ static const struct tessera_register *tessera_register_find(TesseraState *s, hwa
 	return &table[offset / 4];
 }
 
+/* Interrupts, and what else workers leave to the main loop */
+
+void tessera_pend(TesseraState *s, unsigned vector)
+{
+	s->pending_vectors[vector / 64] |= 1ull << (vector % 64);
+}
+
+void tessera_raise(TesseraState *s, unsigned vector)
+{
+	tessera_pend(s, vector);
+	qemu_bh_schedule(s->bottom_half);
+}
+
+/* With the BQL and without the lock. */
+static void tessera_deliver(TesseraState *s)
+{
+	uint64_t pending[ARRAY_SIZE(s->pending_vectors)];
+	unsigned vector;
+
+	qemu_mutex_lock(&s->lock);
+	memcpy(pending, s->pending_vectors, sizeof(pending));
+	memset(s->pending_vectors, 0, sizeof(pending));
+	for (vector = 0; vector < s->num_queues; vector++)
+		if (pending[vector / 64] & (1ull << (vector % 64)))
+			s->queues[vector].num_interrupts++;
+	qemu_mutex_unlock(&s->lock);
+	for (vector = 0; vector <= s->num_queues; vector++) {
+		if (!(pending[vector / 64] & (1ull << (vector % 64))))
+			continue;
+		trace_tessera_interrupt(vector);
+		msix_notify(PCI_DEVICE(s), vector);
+	}
+}
+
+static void tessera_bottom_half(void *opaque)
+{
+	TesseraState *s = opaque;
+
+	tessera_deliver(s);
+	tessera_regions_collect(s);
+}
+
 static uint64_t tessera_registers_read(void *opaque, hwaddr address, unsigned size)
 {
 	TesseraState *s = opaque;
@@ -348,7 +416,7 @@ static uint64_t tessera_registers_read(void *opaque, hwaddr address, unsigned si
 	uint32_t value;
 
 	reg = tessera_register_find(s, address, &q);
-	if (!reg) {
+	if (!reg || !reg->read) {
 		qemu_log_mask(LOG_GUEST_ERROR, "tessera: read of no register, at 0x%" HWADDR_PRIx
 			      "\n", address);
 		return 0;
@@ -377,6 +445,10 @@ static void tessera_registers_write(void *opaque, hwaddr address, uint64_t value
 	if (!s->is_resetting)
 		reg->write(s, q, value);
 	tessera_unlock(s);
+	if (q && q->is_running_here) {
+		tessera_queue_run_here(q);
+		tessera_deliver(s);
+	}
 }
 
 static const MemoryRegionOps tessera_registers_ops = {
@@ -386,34 +458,6 @@ static const MemoryRegionOps tessera_registers_ops = {
 	.valid = { .min_access_size = 4, .max_access_size = 8 },
 	.impl = { .min_access_size = 4, .max_access_size = 4 },
 };
-
-/* Interrupts, and what else workers leave to the main loop */
-
-/* With the lock held. Several before the bottom half runs become one. */
-void tessera_raise(TesseraState *s, unsigned vector)
-{
-	s->pending_vectors[vector / 64] |= 1ull << (vector % 64);
-	qemu_bh_schedule(s->bottom_half);
-}
-
-static void tessera_bottom_half(void *opaque)
-{
-	TesseraState *s = opaque;
-	uint64_t pending[ARRAY_SIZE(s->pending_vectors)];
-	unsigned vector;
-
-	qemu_mutex_lock(&s->lock);
-	memcpy(pending, s->pending_vectors, sizeof(pending));
-	memset(s->pending_vectors, 0, sizeof(pending));
-	qemu_mutex_unlock(&s->lock);
-	for (vector = 0; vector <= s->num_queues; vector++) {
-		if (!(pending[vector / 64] & (1ull << (vector % 64))))
-			continue;
-		trace_tessera_interrupt(vector);
-		msix_notify(PCI_DEVICE(s), vector);
-	}
-	tessera_regions_collect(s);
-}
 
 /*
  * Views hold addresses of RAM in this process: they go when the layout of memory changes. Until

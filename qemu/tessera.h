@@ -9,6 +9,8 @@
  * the device holds the BQL and waits for them. What needs the BQL (interrupts, giving up
  * references to memory regions) they leave to a bottom half of the main loop. It follows that
  * they may touch nothing but RAM: access to MMIO takes the BQL. tessera-dma.c sees to that.
+ * A small job may run in the thread of a processor that writes a doorbell, under the BQL: the same
+ * functions, which do not care. What then may take long is left to the workers.
  *
  * TesseraState.lock is taken inside the BQL and inside RCU read sections, never around them. It
  * is held for moments only, not while guest memory is read or a job runs.
@@ -39,13 +41,19 @@ struct TesseraQueue {
 	uint64_t ring;
 	uint64_t completion;
 	uint64_t results;
+	uint64_t hints;
 	uint32_t ring_shift;
 	uint32_t tail;
 	uint32_t head;
 	uint32_t error;			/* TESSERA_QUEUE_ERROR_x or 0 */
+	uint64_t raised;		/* the completion word when the vector was raised last */
+	bool is_raised;			/* it was, since the queue was enabled */
+	uint32_t num_doorbells;
+	uint32_t num_interrupts;
 	bool is_enabled;
 	bool is_listed;			/* on the list of queues that wait for a worker */
 	bool is_running;		/* a job has begun and not ended */
+	bool is_running_here;		/* in the thread of the doorbell; BQL */
 	bool is_hung;			/* it hangs by TEST_HANG and has no worker */
 	uint32_t cancel;		/* not 0: the running job is to stop */
 	uint64_t progress;
@@ -95,14 +103,17 @@ struct TesseraState {
 	QTAILQ_HEAD(, TesseraRegions) dead_regions;	/* for the bottom half */
 	uint32_t num_dropped_views;	/* dropped, and still used by running jobs */
 	uint64_t num_pieces;		/* of all views: host memory that they cost */
-	uint64_t num_mappings;		/* of all views: entries in the host's page map */
 	uint64_t mapped_bytes;		/* of all views: address space that they take */
 	uint64_t staging_bytes;		/* in use by jobs that cannot work in place */
 	uint64_t ram_size;		/* of the guest: the measure for what it may spend */
 };
 
-/* tessera.c */
+/*
+ * tessera.c: with the lock held. Several of one vector before the bottom half runs become one.
+ * What is pending without being raised, the caller sees to that it is delivered.
+ */
 void tessera_raise(TesseraState *s, unsigned vector);
+void tessera_pend(TesseraState *s, unsigned vector);
 void tessera_reset_finish(TesseraState *s);
 
 /* tessera-queue.c: with the lock held, except for start and stop of the workers */
@@ -113,10 +124,15 @@ void tessera_queue_disable(TesseraQueue *q);
 void tessera_queue_doorbell(TesseraQueue *q, uint32_t tail);
 uint32_t tessera_queue_status(const TesseraQueue *q);
 bool tessera_queue_is_canceled(const TesseraQueue *q);
+/* After a doorbell that has set is_running_here: with the BQL and without the lock. */
+void tessera_queue_run_here(TesseraQueue *q);
 
-/* tessera-job.c: without the lock. The fault has cause NONE when the job succeeded. */
-void tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry, uint32_t skew,
-		     struct engine_fault *fault);
+/*
+ * tessera-job.c: without the lock. The fault has cause NONE when the job succeeded. False: the job
+ * was to run only if it is small, and it is not; nothing was done.
+ */
+bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry, uint32_t skew,
+		     bool is_small_only, struct engine_fault *fault);
 void tessera_fault_set(struct engine_fault *fault, enum drm_tessera_cause cause, uint32_t operand,
 		       int64_t offset, const char *format, ...) G_GNUC_PRINTF(5, 6);
 
@@ -128,6 +144,8 @@ void tessera_views_init(TesseraState *s);
 void tessera_views_cleanup(TesseraState *s);
 int tessera_view_get(TesseraQueue *q, uint32_t buffer, TesseraView **view,
 		     struct engine_fault *fault);
+/* A view that is there and flat, or NULL. */
+TesseraView *tessera_view_get_ready(TesseraState *s, uint32_t buffer);
 void tessera_view_put(TesseraState *s, TesseraView *view);
 void tessera_view_drop(TesseraState *s, uint32_t buffer);
 void tessera_views_drop_all(TesseraState *s);
@@ -168,6 +186,8 @@ bool tessera_dma_translate(TesseraState *s, uint64_t address, bool is_write,
 			   struct tessera_span *span);
 bool tessera_dma_read(TesseraState *s, uint64_t address, void *data, uint64_t size);
 bool tessera_dma_write(TesseraState *s, uint64_t address, const void *data, uint64_t size);
+/* Loads of 8 bytes each, from an aligned address on; all in one piece of RAM, or false */
+bool tessera_dma_read_words(TesseraState *s, uint64_t address, uint64_t *words, unsigned count);
 /* One store of 8 bytes at an aligned address, after everything written before */
 bool tessera_dma_write_word(TesseraState *s, uint64_t address, uint64_t value);
 /* The caller holds a reference to mr, which contains host. */

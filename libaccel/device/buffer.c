@@ -30,6 +30,8 @@ static void free_buffer(struct accel_buffer *buffer)
 {
 	if (buffer->fd >= 0)
 		close(buffer->fd);
+	if (buffer->release)
+		buffer->release(buffer->context);
 	accel_device_unref(buffer->device);
 	free(buffer);
 }
@@ -117,6 +119,50 @@ ACCEL_API int accel_buffer_import(struct accel_device *device, int fd,
 	return ret;
 }
 
+int buffer_from_memory(struct accel_device *device, void *address, uint64_t size,
+		       bool is_read_only, void (*release)(void *context), void *context,
+		       struct accel_buffer **result, struct accel_error *error)
+{
+	struct accel_buffer *buffer;
+	uintptr_t end;
+
+	*result = NULL;
+	if (!device->backend->adopt_memory)
+		return accel_error_set(error, -ENOTSUP,
+				       "buffer: memory of the caller's on %s, only the CPU reaches "
+				       "that", device->info.name);
+	if (!address)
+		return accel_error_set(error, -EINVAL, "buffer: address NULL, expected memory");
+	if (!size)
+		return accel_error_set(error, -EINVAL, "buffer: 0 bytes, expected 1 or more");
+	if (__builtin_add_overflow((uintptr_t)address, size, &end))
+		return accel_error_set(error, -EOVERFLOW,
+				       "buffer: %" PRIu64 " bytes at 0x%" PRIxPTR
+				       " reach beyond 64 bits", size, (uintptr_t)address);
+	buffer = new_buffer(device, error);
+	if (!buffer)
+		return -ENOMEM;
+	buffer->size = size;
+	buffer->is_foreign = true;
+	buffer->is_read_only = is_read_only;
+	buffer->release = release;
+	buffer->context = context;
+	atomic_init(&buffer->address, address);
+	device->backend->adopt_memory(buffer);
+	pthread_mutex_lock(&device->buffers_lock);
+	link_buffer(buffer);
+	pthread_mutex_unlock(&device->buffers_lock);
+	*result = buffer;
+	return 0;
+}
+
+ACCEL_API int accel_buffer_from_memory(struct accel_device *device, void *address, uint64_t size,
+				       void (*release)(void *context), void *context,
+				       struct accel_buffer **buffer, struct accel_error *error)
+{
+	return buffer_from_memory(device, address, size, false, release, context, buffer, error);
+}
+
 ACCEL_API struct accel_buffer *accel_buffer_ref(struct accel_buffer *buffer)
 {
 	atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
@@ -154,7 +200,7 @@ ACCEL_API void accel_buffer_unref(struct accel_buffer *buffer)
 	}
 	unlink_buffer(buffer);
 	address = atomic_load_explicit(&buffer->address, memory_order_relaxed);
-	if (address)
+	if (address && !buffer->is_foreign)
 		munmap(address, buffer->size);
 	if (device->backend->release_buffer)
 		device->backend->release_buffer(buffer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The CPU backend: buffers are sealed memfds, jobs run in the thread that submits them, fences
- * are complete when they are made.
+ * The CPU backend: buffers are sealed memfds, jobs run in the thread that submits them with the
+ * help of threads.c's, fences are complete when they are made.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -86,6 +86,13 @@ static int cpu_import_buffer(struct accel_buffer *buffer, int fd, struct accel_e
 	return 0;
 }
 
+/* No memfd has this key: two buffers of the same memory are two. */
+static void cpu_adopt_memory(struct accel_buffer *buffer)
+{
+	buffer->key.space = UINT64_MAX;
+	buffer->key.number = (uint64_t)(uintptr_t)buffer;
+}
+
 static int cpu_map_buffer(struct accel_buffer *buffer, void **address, struct accel_error *error)
 {
 	*address = mmap(NULL, buffer->size, PROT_READ | PROT_WRITE, MAP_SHARED, buffer->fd, 0);
@@ -97,6 +104,10 @@ static int cpu_map_buffer(struct accel_buffer *buffer, void **address, struct ac
 
 static int cpu_export_buffer(struct accel_buffer *buffer, int *fd, struct accel_error *error)
 {
+	if (buffer->is_foreign)
+		return accel_error_set(error, -ENOTSUP,
+				       "buffer: export: it is memory of the caller's, which no "
+				       "file descriptor stands for");
 	*fd = fcntl(buffer->fd, F_DUPFD_CLOEXEC, 0);
 	if (*fd < 0)
 		return accel_error_set(error, -errno, "buffer: export: %s", strerror(errno));
@@ -143,42 +154,50 @@ static const struct fence_ops cpu_fence_ops = {
 	.release = cpu_fence_release,
 };
 
-static void destroy_plans(struct engine_plan **plans, size_t count)
+static int cpu_init_fence(struct accel_fence *fence, struct accel_error *error)
 {
-	for (size_t i = 0; i < count; i++)
-		engine_plan_destroy(plans[i]);
-	free(plans);
-}
-
-/* Plans for all of the jobs, or none. */
-static int create_plans(struct accel_job *const *jobs, size_t num_jobs,
-			struct engine_plan ***result, struct accel_error *error)
-{
-	struct engine_plan **plans = calloc(num_jobs, sizeof(plans[0]));
-	struct engine_job engine_job;
-
-	if (!plans)
-		return accel_error_set(error, -ENOMEM, "submit: out of memory");
-	for (size_t i = 0; i < num_jobs; i++) {
-		int ret = job_to_engine(jobs[i], false, &engine_job, error);
-
-		if (!ret)
-			ret = job_plan(&engine_job, i, num_jobs, &plans[i], error);
-		if (ret) {
-			destroy_plans(plans, i);
-			return ret;
-		}
-	}
-	*result = plans;
+	(void)error;
+	fence->ops = &cpu_fence_ops;
 	return 0;
 }
 
-static void run_plan(const struct engine_plan *plan, struct accel_job_result *result)
+static void cpu_unprepare(struct accel_submission *submission)
+{
+	for (size_t i = 0; i < submission->num_jobs; i++)
+		engine_plan_destroy(submission->plans[i]);
+	free(submission->plans);
+}
+
+/* Plans for all of the jobs, or none. */
+static int cpu_prepare(struct accel_submission *submission, struct accel_error *error)
+{
+	size_t num_jobs = submission->num_jobs;
+	struct engine_job engine_job;
+
+	submission->plans = calloc(num_jobs, sizeof(submission->plans[0]));
+	if (!submission->plans)
+		return accel_error_set(error, -ENOMEM, "submit: out of memory");
+	for (size_t i = 0; i < num_jobs; i++) {
+		int ret = job_to_engine(submission->jobs[i], false, &engine_job, error);
+
+		if (!ret)
+			ret = job_plan(&engine_job, i, num_jobs, &submission->plans[i], error);
+		if (ret) {
+			cpu_unprepare(submission);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static void run_plan(struct threads *threads, const struct engine_plan *plan,
+		     struct accel_job_result *result)
 {
 	struct engine_fault fault = { 0 };
 	int64_t start_ns = device_now_ns();
 
-	if (engine_plan_run(plan, NULL, &fault)) {
+	memset(result, 0, sizeof(*result));
+	if (threads_run(threads, plan, &fault)) {
 		result->cause = (enum accel_cause)fault.cause;
 		result->operand = fault.operand;
 		result->offset = fault.offset;
@@ -186,15 +205,17 @@ static void run_plan(const struct engine_plan *plan, struct accel_job_result *re
 	result->device_ns = (uint64_t)(device_now_ns() - start_ns);
 }
 
-static void run_plans(struct engine_plan *const *plans, struct accel_fence *fence)
+static void run_plans(struct threads *threads, struct engine_plan *const *plans,
+		      struct accel_fence *fence)
 {
 	struct accel_fence_result *result = &fence->result;
 
 	result->num_jobs = fence->num_jobs;
+	result->num_failed = 0;
 	result->first_failed = fence->num_jobs;
 	result->start_ns = (uint64_t)device_now_ns();
 	for (uint32_t i = 0; i < fence->num_jobs; i++) {
-		run_plan(plans[i], &fence->job_results[i]);
+		run_plan(threads, plans[i], &fence->job_results[i]);
 		if (fence->job_results[i].cause == ACCEL_CAUSE_NONE)
 			continue;
 		if (!result->num_failed++)
@@ -203,43 +224,38 @@ static void run_plans(struct engine_plan *const *plans, struct accel_fence *fenc
 	result->end_ns = (uint64_t)device_now_ns();
 }
 
-static int cpu_submit(struct accel_device *device, struct accel_job *const *jobs, size_t num_jobs,
-		      struct accel_fence *const *in_fences, size_t num_in_fences,
-		      struct accel_fence *fence, struct accel_error *error)
+static int cpu_submit(struct accel_submission *submission, struct accel_fence *const *in_fences,
+		      size_t num_in_fences, struct accel_error *error)
 {
-	struct engine_plan **plans;
-	int ret;
+	struct accel_fence *fence = submission->fence;
 
-	(void)device;
 	fence->result.submit_ns = (uint64_t)device_now_ns();
-	ret = create_plans(jobs, num_jobs, &plans, error);
-	if (ret)
-		return ret;
 	for (size_t i = 0; i < num_in_fences; i++) {
-		ret = in_fences[i]->ops->wait(in_fences[i], INT64_MAX, error);
-		if (ret)
-			goto out_destroy;
-	}
-	run_plans(plans, fence);
-	fence->ops = &cpu_fence_ops;
-	fence->has_result = true;
+		int ret = in_fences[i]->ops->wait(in_fences[i], INT64_MAX, error);
 
-out_destroy:
-	destroy_plans(plans, num_jobs);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	run_plans(&submission->device->threads, submission->plans, fence);
+	fence->has_result = true;
+	return 0;
 }
 
 static void cpu_close(struct accel_device *device)
 {
-	(void)device;
+	threads_destroy(&device->threads);
 }
 
 const struct backend cpu_backend = {
 	.create_buffer = cpu_create_buffer,
 	.import_buffer = cpu_import_buffer,
+	.adopt_memory = cpu_adopt_memory,
 	.map_buffer = cpu_map_buffer,
 	.export_buffer = cpu_export_buffer,
 	.wait_buffer = cpu_wait_buffer,
+	.init_fence = cpu_init_fence,
+	.prepare = cpu_prepare,
+	.unprepare = cpu_unprepare,
 	.submit = cpu_submit,
 	.close = cpu_close,
 };
@@ -250,6 +266,7 @@ int cpu_open(struct accel_device *device, struct accel_error *error)
 
 	(void)error;
 	device->backend = &cpu_backend;
+	threads_init(&device->threads);
 	info->kind = ACCEL_DEVICE_CPU;
 	strcpy(info->name, "cpu");
 	strcpy(info->driver, "libaccel");

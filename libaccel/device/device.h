@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "device/job.h"
+#include "device/threads.h"
 #include "error.h"
 
 struct accel_device {
@@ -20,6 +21,7 @@ struct accel_device {
 	const struct backend *backend;
 	struct accel_device_info info;
 	int fd;				/* Tessera: the open node; CPU: -1 */
+	struct threads threads;		/* CPU */
 	/* Protects buffers, and each buffer's count going to 0, against imports. */
 	pthread_mutex_t buffers_lock;
 	struct accel_buffer *buffers;
@@ -39,6 +41,10 @@ struct accel_buffer {
 	int fd;					/* CPU: the memfd, closed with it; Tessera: -1 */
 	_Atomic(void *) address;		/* NULL: not mapped yet */
 	struct accel_buffer *next, *previous;	/* in device->buffers */
+	bool is_foreign;			/* the memory is not of the backend's making */
+	bool is_read_only;			/* no destination of jobs */
+	void (*release)(void *context);		/* foreign: who is told at the end, or NULL */
+	void *context;
 };
 
 /* What a failure's description needs of each job after the job itself may have changed. */
@@ -77,6 +83,19 @@ struct fence_ops {
 	void (*release)(struct accel_fence *fence);
 };
 
+/* Jobs that are ready to run, again and again: see submission.h. */
+struct accel_submission {
+	struct accel_device *device;
+	struct accel_job **jobs;
+	size_t num_jobs;
+	struct accel_fence *fence;	/* of the last submit, or of the next if there is none */
+	struct accel_fence *next_fence;	/* not NULL: somebody else has the last submit's, too */
+	bool is_submitted;		/* there was a submit, and the last one did not fail */
+	bool is_pending;		/* and it may still be under way */
+	struct engine_plan **plans;			/* CPU: of each job */
+	struct drm_tessera_job *arguments;		/* Tessera: of the ioctl, the same */
+};
+
 struct backend {
 	/* These two fill in key, size and fd of a buffer. */
 	int (*create_buffer)(struct accel_buffer *buffer, uint64_t size, struct accel_error *error);
@@ -85,18 +104,31 @@ struct backend {
 	 * in is thrown away without release_buffer().
 	 */
 	int (*import_buffer)(struct accel_buffer *buffer, int fd, struct accel_error *error);
+	/* Fills in key of a buffer of the caller's memory. NULL: there are none on this device. */
+	void (*adopt_memory)(struct accel_buffer *buffer);
 	int (*map_buffer)(struct accel_buffer *buffer, void **address, struct accel_error *error);
 	int (*export_buffer)(struct accel_buffer *buffer, int *fd, struct accel_error *error);
 	int (*wait_buffer)(struct accel_buffer *buffer, enum accel_access access,
 			   int64_t deadline_ns, struct accel_error *error);
 	/* Called under buffers_lock, after the memory was unmapped. May be NULL. */
 	void (*release_buffer)(struct accel_buffer *buffer);
-	/* fence is initialized but for what the backend owns; its result may already be set. */
-	int (*submit)(struct accel_device *device, struct accel_job *const *jobs, size_t num_jobs,
-		      struct accel_fence *const *in_fences, size_t num_in_fences,
-		      struct accel_fence *fence, struct accel_error *error);
+	/* Fills in ops, and what the backend has of a fence. */
+	int (*init_fence)(struct accel_fence *fence, struct accel_error *error);
+	/* Makes and frees what the backend has of a submission. */
+	int (*prepare)(struct accel_submission *submission, struct accel_error *error);
+	void (*unprepare)(struct accel_submission *submission);
+	/* What submit will look at, where prepare has not. NULL: it has. */
+	int (*check)(const struct accel_submission *submission, struct accel_error *error);
+	/* Nothing of it is under way. Neither it nor the wait for its fence allocates. */
+	int (*submit)(struct accel_submission *submission, struct accel_fence *const *in_fences,
+		      size_t num_in_fences, struct accel_error *error);
 	void (*close)(struct accel_device *device);
 };
+
+/* buffer.c: accel_buffer_from_memory() of memory that jobs may only read, if is_read_only. */
+int buffer_from_memory(struct accel_device *device, void *address, uint64_t size,
+		       bool is_read_only, void (*release)(void *context), void *context,
+		       struct accel_buffer **buffer, struct accel_error *error);
 
 /* cpu.c */
 extern const struct backend cpu_backend;

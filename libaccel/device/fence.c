@@ -175,17 +175,21 @@ static int report_status(struct accel_fence *fence, struct accel_error *error)
 	return ret;
 }
 
+int fence_report(struct accel_fence *fence, struct accel_error *error)
+{
+	int ret = get_result(fence, error);
+
+	if (ret == -ENODATA)
+		return report_status(fence, error);
+	return ret ? ret : report_result(fence, error);
+}
+
 ACCEL_API int accel_fence_wait(struct accel_fence *fence, int64_t timeout_ns,
 			       struct accel_error *error)
 {
 	int ret = fence->ops->wait(fence, device_deadline_ns(timeout_ns), error);
 
-	if (ret)
-		return ret;
-	ret = get_result(fence, error);
-	if (ret == -ENODATA)
-		return report_status(fence, error);
-	return ret ? ret : report_result(fence, error);
+	return ret ? ret : fence_report(fence, error);
 }
 
 ACCEL_API int accel_fence_poll(struct accel_fence *fence, struct accel_error *error)

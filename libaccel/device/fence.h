@@ -14,6 +14,9 @@ struct accel_fence *fence_create(struct accel_device *device, struct accel_job *
 /* Frees a fence without asking its ops to release anything. */
 void fence_free(struct accel_fence *fence);
 
+/* How the jobs of a complete fence ended: 0 or an error, as accel_fence_wait() returns it. */
+int fence_report(struct accel_fence *fence, struct accel_error *error);
+
 /* 0 or the error that stands for the cause. */
 int fence_status(enum accel_cause cause);
 

@@ -308,7 +308,7 @@ static int place_buffer(struct engine_job *engine_job, const struct accel_job *j
 	struct engine_buffer *placed;
 
 	out->size = buffer->size;
-	out->is_writable = true;
+	out->is_writable = !buffer->is_read_only;
 	if (!place_apart)
 		return accel_buffer_map(buffer, &out->base, error);
 	placed = find_placed(engine_job, job, i, buffer);
@@ -373,4 +373,20 @@ ACCEL_API int accel_job_check(const struct accel_job *job, struct accel_error *e
 	int ret = job_to_engine(job, true, &engine_job, error);
 
 	return ret ? ret : job_plan(&engine_job, 0, 0, NULL, error);
+}
+
+ACCEL_API int accel_job_describe(const struct accel_job *job, char *text, size_t size,
+				 struct accel_error *error)
+{
+	struct engine_job engine_job;
+	struct engine_plan *plan;
+	int ret = job_to_engine(job, true, &engine_job, error);
+
+	if (!ret)
+		ret = job_plan(&engine_job, 0, 0, &plan, error);
+	if (ret)
+		return ret;
+	engine_plan_describe(plan, text, size);
+	engine_plan_destroy(plan);
+	return 0;
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -223,50 +224,45 @@ static int tessera_fence_wait(struct accel_fence *fence, int64_t deadline_ns,
 	return 0;
 }
 
-static void read_job_result(struct accel_job_result *to, const struct drm_tessera_job_result *from)
-{
-	to->cause = (enum accel_cause)from->cause;
-	to->operand = from->operand;
-	to->offset = from->offset;
-	to->device_ns = from->device_ns;
-}
+/* The driver writes the results of jobs where the library has them. */
+#define SAME_PLACE(member)								\
+	_Static_assert(offsetof(struct accel_job_result, member) ==			\
+		       offsetof(struct drm_tessera_job_result, member) &&		\
+		       sizeof(((struct accel_job_result *)0)->member) ==		\
+		       sizeof(((struct drm_tessera_job_result *)0)->member),		\
+		       #member " is elsewhere in the driver's result")
+SAME_PLACE(cause);
+SAME_PLACE(operand);
+SAME_PLACE(offset);
+SAME_PLACE(device_ns);
+_Static_assert(sizeof(struct accel_job_result) == sizeof(struct drm_tessera_job_result),
+	       "the driver's result has another size");
 
 static int tessera_fetch_result(struct accel_fence *fence, struct accel_error *error)
 {
-	struct drm_tessera_job_result *results = calloc(fence->num_jobs, sizeof(results[0]));
 	struct drm_tessera_submit_result answer = {
 		.id = fence->id,
-		.results.stride = sizeof(results[0]),
+		.results.stride = sizeof(fence->job_results[0]),
 		.results.count = fence->num_jobs,
-		.results.pointer = (uintptr_t)results,
+		.results.pointer = (uintptr_t)fence->job_results,
 	};
 	struct drm_tessera_dev_query query = {
 		.type = DRM_TESSERA_DEV_QUERY_SUBMIT_RESULT,
 		.size = sizeof(answer),
 		.pointer = (uintptr_t)&answer,
 	};
-	int ret = 0;
 
-	if (!results)
-		return accel_error_set(error, -ENOMEM, "fence: out of memory");
-	if (drmIoctl(fence->device->fd, DRM_IOCTL_TESSERA_DEV_QUERY, &query)) {
-		/* ENOENT: many submissions later. What is left is the fence's own error. */
-		ret = accel_error_set(error, errno == ENOENT ? -ENODATA : -errno,
-				      "fence: the result of the submission: %s", strerror(errno));
-		goto out_free;
-	}
+	/* ENOENT: many submissions later. What is left is the fence's own error. */
+	if (drmIoctl(fence->device->fd, DRM_IOCTL_TESSERA_DEV_QUERY, &query))
+		return accel_error_set(error, errno == ENOENT ? -ENODATA : -errno,
+				       "fence: the result of the submission: %s", strerror(errno));
 	fence->result.num_jobs = fence->num_jobs;
 	fence->result.num_failed = answer.num_failed;
 	fence->result.first_failed = answer.first_failed;
 	fence->result.submit_ns = answer.submit_ns;
 	fence->result.start_ns = answer.start_ns;
 	fence->result.end_ns = answer.end_ns;
-	for (uint32_t i = 0; i < fence->num_jobs; i++)
-		read_job_result(&fence->job_results[i], &results[i]);
-
-out_free:
-	free(results);
-	return ret;
+	return 0;
 }
 
 static int tessera_fence_export(struct accel_fence *fence, int *fd, struct accel_error *error)
@@ -302,6 +298,14 @@ static const struct fence_ops tessera_fence_ops = {
 	.release = tessera_fence_release,
 };
 
+static int tessera_init_fence(struct accel_fence *fence, struct accel_error *error)
+{
+	if (drmSyncobjCreate(fence->device->fd, 0, &fence->syncobj))
+		return accel_error_set(error, -errno, "submit: syncobj: %s", strerror(errno));
+	fence->ops = &tessera_fence_ops;
+	return 0;
+}
+
 /* Submission ------------------------------------------------------------------------------ */
 
 /* The driver's form of a job refers to the arrays inside of the library's. */
@@ -321,22 +325,44 @@ static void write_job(struct drm_tessera_job *out, const struct accel_job *job)
 	out->program.pointer = (uintptr_t)job->program;
 }
 
-/* Finds words for the driver's refusal. Returns its error, whatever the checks here say. */
-static int explain_refusal(struct accel_device *device, struct accel_job *const *jobs,
-			   size_t num_jobs, int refusal, struct accel_error *error)
+static int tessera_prepare(struct accel_submission *submission, struct accel_error *error)
+{
+	size_t num_jobs = submission->num_jobs;
+
+	submission->arguments = calloc(num_jobs, sizeof(submission->arguments[0]));
+	if (!submission->arguments)
+		return accel_error_set(error, -ENOMEM, "submit: out of memory");
+	for (size_t i = 0; i < num_jobs; i++)
+		write_job(&submission->arguments[i], submission->jobs[i]);
+	return 0;
+}
+
+static void tessera_unprepare(struct accel_submission *submission)
+{
+	free(submission->arguments);
+}
+
+static int tessera_check(const struct accel_submission *submission, struct accel_error *error)
 {
 	struct engine_job engine_job;
+	int ret = 0;
 
-	for (size_t i = 0; i < num_jobs && error; i++) {
-		if (!job_to_engine(jobs[i], true, &engine_job, error) &&
-		    !job_plan(&engine_job, i, num_jobs, NULL, error))
-			continue;
-		if (error->code == refusal)
-			return refusal;
-		break;
+	for (size_t i = 0; i < submission->num_jobs && !ret; i++) {
+		ret = job_to_engine(submission->jobs[i], true, &engine_job, error);
+		if (!ret)
+			ret = job_plan(&engine_job, i, submission->num_jobs, NULL, error);
 	}
+	return ret;
+}
+
+/* Finds words for the driver's refusal. Returns its error, whatever the checks here say. */
+static int explain_refusal(const struct accel_submission *submission, int refusal,
+			   struct accel_error *error)
+{
+	if (error && tessera_check(submission, error) == refusal)
+		return refusal;
 	return accel_error_set(error, refusal, "submit: the driver of %s refused it: %s",
-			       device->info.name, strerror(-refusal));
+			       submission->device->info.name, strerror(-refusal));
 }
 
 /* A syncobj of this device for a fence of another, or none (0) for one that is complete. */
@@ -380,7 +406,7 @@ static void release_in_syncs(struct accel_device *device, struct in_syncs *in)
 static int collect_in_syncs(struct accel_device *device, struct accel_fence *const *in_fences,
 			    size_t num_in_fences, struct in_syncs *in, struct accel_error *error)
 {
-	memset(in, 0, sizeof(*in));
+	in->count = 0;
 	for (size_t i = 0; i < num_in_fences; i++) {
 		bool is_own = in_fences[i]->device == device;
 		uint32_t handle = in_fences[i]->syncobj;
@@ -392,24 +418,23 @@ static int collect_in_syncs(struct accel_device *device, struct accel_fence *con
 		}
 		if (!handle)
 			continue;
-		in->syncs[in->count].handle = handle;
+		in->syncs[in->count] = (struct drm_tessera_sync){ .handle = handle };
 		in->is_temporary[in->count] = !is_own;
 		in->count++;
 	}
 	return 0;
 }
 
-static int submit_jobs(struct accel_device *device, struct accel_job *const *jobs,
-		       size_t num_jobs, const struct in_syncs *in, struct accel_fence *fence,
+static int submit_jobs(struct accel_submission *submission, const struct in_syncs *in,
 		       struct accel_error *error)
 {
-	struct drm_tessera_job *array = calloc(num_jobs, sizeof(array[0]));
+	struct accel_fence *fence = submission->fence;
 	struct drm_tessera_sync out = { .handle = fence->syncobj };
 	struct drm_tessera_submit submit = {
 		.queue = DRM_TESSERA_QUEUE_ANY,
-		.jobs.stride = sizeof(array[0]),
-		.jobs.count = (uint32_t)num_jobs,
-		.jobs.pointer = (uintptr_t)array,
+		.jobs.stride = sizeof(submission->arguments[0]),
+		.jobs.count = (uint32_t)submission->num_jobs,
+		.jobs.pointer = (uintptr_t)submission->arguments,
 		.in_syncs.stride = sizeof(in->syncs[0]),
 		.in_syncs.count = in->count,
 		.in_syncs.pointer = (uintptr_t)in->syncs,
@@ -417,41 +442,24 @@ static int submit_jobs(struct accel_device *device, struct accel_job *const *job
 		.out_syncs.count = 1,
 		.out_syncs.pointer = (uintptr_t)&out,
 	};
-	int ret = 0;
 
-	if (!array)
-		return accel_error_set(error, -ENOMEM, "submit: out of memory");
-	for (size_t i = 0; i < num_jobs; i++)
-		write_job(&array[i], jobs[i]);
-	if (drmIoctl(device->fd, DRM_IOCTL_TESSERA_SUBMIT, &submit))
-		ret = explain_refusal(device, jobs, num_jobs, -errno, error);
+	if (drmIoctl(submission->device->fd, DRM_IOCTL_TESSERA_SUBMIT, &submit))
+		return explain_refusal(submission, -errno, error);
 	fence->id = submit.id;
-	free(array);
-	return ret;
+	return 0;
 }
 
-static int tessera_submit(struct accel_device *device, struct accel_job *const *jobs,
-			  size_t num_jobs, struct accel_fence *const *in_fences,
-			  size_t num_in_fences, struct accel_fence *fence,
+static int tessera_submit(struct accel_submission *submission,
+			  struct accel_fence *const *in_fences, size_t num_in_fences,
 			  struct accel_error *error)
 {
 	struct in_syncs in;
-	int ret;
+	int ret = collect_in_syncs(submission->device, in_fences, num_in_fences, &in, error);
 
-	if (drmSyncobjCreate(device->fd, 0, &fence->syncobj))
-		return accel_error_set(error, -errno, "submit: syncobj: %s", strerror(errno));
-	ret = collect_in_syncs(device, in_fences, num_in_fences, &in, error);
 	if (ret)
-		goto err_destroy;
-	ret = submit_jobs(device, jobs, num_jobs, &in, fence, error);
-	release_in_syncs(device, &in);
-	if (ret)
-		goto err_destroy;
-	fence->ops = &tessera_fence_ops;
-	return 0;
-
-err_destroy:
-	drmSyncobjDestroy(device->fd, fence->syncobj);
+		return ret;
+	ret = submit_jobs(submission, &in, error);
+	release_in_syncs(submission->device, &in);
 	return ret;
 }
 
@@ -462,6 +470,10 @@ const struct backend tessera_backend = {
 	.export_buffer = tessera_export_buffer,
 	.wait_buffer = tessera_wait_buffer,
 	.release_buffer = tessera_release_buffer,
+	.init_fence = tessera_init_fence,
+	.prepare = tessera_prepare,
+	.unprepare = tessera_unprepare,
+	.check = tessera_check,
 	.submit = tessera_submit,
 	.close = tessera_close,
 };

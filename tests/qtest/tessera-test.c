@@ -35,6 +35,7 @@ struct queue {
 	uint64_t ring;
 	uint64_t completion;
 	uint64_t results;
+	uint64_t hints;				/* 0: none */
 	uint32_t tail;
 	uint32_t read;				/* results that were looked at */
 };
@@ -227,6 +228,7 @@ static void queue_configure(struct machine *m, unsigned index)
 	set64(m, base + TESSERA_QUEUE_RING, q->ring);
 	set64(m, base + TESSERA_QUEUE_RESULTS, q->results);
 	set64(m, base + TESSERA_QUEUE_COMPLETION, q->completion);
+	set64(m, base + TESSERA_QUEUE_HINTS, q->hints);
 	set(m, base + TESSERA_QUEUE_RING_SHIFT, RING_SHIFT);
 }
 
@@ -498,6 +500,8 @@ static void read_only_registers_ignore_writes(void)
 		TESSERA_QUEUE(0) + TESSERA_QUEUE_STATUS, TESSERA_QUEUE(0) + TESSERA_QUEUE_HEAD,
 		TESSERA_QUEUE(0) + TESSERA_QUEUE_PROGRESS,
 		TESSERA_QUEUE(0) + TESSERA_QUEUE_PROGRESS + 4,
+		TESSERA_QUEUE(0) + TESSERA_QUEUE_NUM_DOORBELLS,
+		TESSERA_QUEUE(0) + TESSERA_QUEUE_NUM_INTERRUPTS,
 	};
 	struct machine m;
 	uint32_t before;
@@ -553,6 +557,7 @@ static void addresses_keep_both_their_halves(void)
 		TESSERA_REG_BUFFERS, TESSERA_QUEUE(0) + TESSERA_QUEUE_RING,
 		TESSERA_QUEUE(0) + TESSERA_QUEUE_COMPLETION,
 		TESSERA_QUEUE(0) + TESSERA_QUEUE_RESULTS,
+		TESSERA_QUEUE(0) + TESSERA_QUEUE_HINTS,
 	};
 	struct machine m;
 	unsigned i;
@@ -570,7 +575,7 @@ static void queue_registers_are_fixed_while_it_is_enabled(void)
 	static const uint32_t offsets[] = {
 		TESSERA_QUEUE_RING, TESSERA_QUEUE_RING + 4, TESSERA_QUEUE_COMPLETION,
 		TESSERA_QUEUE_COMPLETION + 4, TESSERA_QUEUE_RESULTS, TESSERA_QUEUE_RESULTS + 4,
-		TESSERA_QUEUE_RING_SHIFT,
+		TESSERA_QUEUE_HINTS, TESSERA_QUEUE_HINTS + 4, TESSERA_QUEUE_RING_SHIFT,
 	};
 	struct machine m;
 	uint32_t before;
@@ -604,8 +609,10 @@ static void test_registers_are_absent_without_x_test(void)
 	g_assert_cmphex(get(&m, TESSERA_REG_FEATURES), ==, 0);
 	set(&m, TESSERA_REG_TEST_HANG, 1);
 	set(&m, TESSERA_REG_TEST_SKEW, 1);
+	set(&m, TESSERA_REG_TEST_INTERRUPT, 0);
 	g_assert_cmphex(get(&m, TESSERA_REG_TEST_HANG), ==, 0);
 	g_assert_cmphex(get(&m, TESSERA_REG_TEST_SKEW), ==, 0);
+	g_assert_cmpuint(get(&m, TESSERA_QUEUE(0) + TESSERA_QUEUE_NUM_INTERRUPTS), ==, 0);
 	machine_stop(&m);
 }
 
@@ -721,43 +728,170 @@ static void a_window_that_does_not_hold_reads_fill(void)
 	machine_stop(&p.m);
 }
 
-/* Every other byte of 5 scattered pages to 5 others */
-static void scattered_pages_are_moved(const char *memory)
+/* Every other byte of so many scattered pages to as many others */
+static void scattered_pages_are_moved(const char *memory, unsigned num_pages)
 {
-	enum { PAGES = 5, SIZE = PAGES * 4096 };
-	struct job job = job_bytes(SIZE / 2);
-	uint8_t source[SIZE], expected[SIZE], data[SIZE];
+	size_t size = num_pages * 4096, i;
+	g_autofree uint8_t *source = g_malloc(size), *expected = g_malloc(size);
+	g_autofree uint8_t *data = g_malloc(size);
+	struct job job = job_bytes(size / 2);
 	uint64_t from, to;
 	struct machine m;
-	unsigned i;
 
 	machine_start(&m, memory, "");
 	directory_create(&m);
 	queue_create(&m, 0);
-	to = scattered_create(&m, DESTINATION, PAGES, TESSERA_BUFFER_WRITABLE);
-	from = scattered_create(&m, SOURCE, PAGES, 0);
-	fill_pattern(source, SIZE);
-	for (i = 0; i < SIZE; i++)
+	to = scattered_create(&m, DESTINATION, num_pages, TESSERA_BUFFER_WRITABLE);
+	from = scattered_create(&m, SOURCE, num_pages, 0);
+	fill_pattern(source, size);
+	for (i = 0; i < size; i++)
 		expected[i] = i % 2 ? i * 5 : source[i / 2];
-	for (i = 0; i < SIZE; i++)
+	for (i = 0; i < size; i++)
 		data[i] = i * 5;
-	scattered_copy(&m, from, PAGES, source, true);
-	scattered_copy(&m, to, PAGES, data, true);
+	scattered_copy(&m, from, num_pages, source, true);
+	scattered_copy(&m, to, num_pages, data, true);
 	job.operands[DESTINATION].address.strides[0] = 2;
 	assert_success(job_run(&m, &job));
-	scattered_copy(&m, to, PAGES, data, false);
-	g_assert_cmpmem(data, SIZE, expected, SIZE);
+	scattered_copy(&m, to, num_pages, data, false);
+	g_assert_cmpmem(data, size, expected, size);
 	machine_stop(&m);
 }
 
 static void scattered_pages_of_a_shared_file_are_moved(void)
 {
-	scattered_pages_are_moved(MEMFD);
+	scattered_pages_are_moved(MEMFD, 5);
+}
+
+static void many_scattered_pages_of_a_shared_file_are_moved(void)
+{
+	scattered_pages_are_moved(MEMFD, 300);
 }
 
 static void scattered_pages_of_private_memory_are_moved(void)
 {
-	scattered_pages_are_moved(ANONYMOUS);
+	scattered_pages_are_moved(ANONYMOUS, 5);
+}
+
+/* Entries of the emulator's memory map */
+static unsigned num_mappings(QTestState *qts)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/maps", (int)qtest_pid(qts));
+	g_autofree char *text = NULL;
+	const char *line;
+	unsigned count = 0;
+
+	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+	for (line = text; (line = strchr(line, '\n')); line++)
+		count++;
+	return count;
+}
+
+/* Four devices, each with a buffer of so many pieces that all together are too many to be mapped */
+static void mappings_are_limited_over_all_devices(void)
+{
+	const unsigned num_pages = 16000;
+	g_autofree uint64_t *pages = g_new(uint64_t, num_pages);
+	struct job job = job_bytes(64);
+	uint64_t table;
+	struct machine m;
+	unsigned i;
+
+	machine_start(&m, MEMFD "-device tessera,addr=5.0 -device tessera,addr=6.0 "
+		      "-device tessera,addr=7.0 ", "");
+	pages[0] = allocate(&m, 3 * 4096);
+	for (i = 1; i < num_pages; i++)
+		pages[i] = pages[0] + i % 2 * 2 * 4096;
+	table = allocate(&m, num_pages * sizeof(pages[0]));
+	for (i = 0; i < num_pages; i++)
+		pages[i] = cpu_to_le64(pages[i]);
+	qtest_memwrite(m.qts, table, pages, num_pages * sizeof(pages[0]));
+	for (i = 4; i < 8; i++) {
+		struct machine one = m;
+
+		one.pci = qpci_device_find(m.bus, QPCI_DEVFN(i, 0));
+		if (i != 4) {
+			qpci_device_enable(one.pci);
+			one.registers = qpci_iomap(one.pci, TESSERA_BAR_REGISTERS, NULL);
+		}
+		directory_create(&one);
+		queue_create(&one, 0);
+		buffer_create(&one, DESTINATION, 64, TESSERA_BUFFER_WRITABLE);
+		buffer_set(&one, SOURCE, table, num_pages * 4096ull, TESSERA_BUFFER_VALID,
+			   TESSERA_PAGE_MIN_SHIFT);
+		assert_success(job_run(&one, &job));
+		m.free = one.free;
+		g_free(one.pci);
+	}
+	g_assert_cmpuint(num_mappings(m.qts), >, 3 * num_pages);
+	g_assert_cmpuint(num_mappings(m.qts), <, 4 * num_pages);
+	machine_stop(&m);
+}
+
+/* Jobs where their doorbell is written */
+
+static void a_small_job_of_known_buffers_needs_no_worker(void)
+{
+	struct job job = job_bytes(64), endless = job_endless();
+	struct pair p;
+
+	pair_start(&p, "threads=1");
+	assert_success(job_run(&p.m, &job));
+	queue_create(&p.m, 1);
+	job_push(&p.m, 1, &endless, 0);
+	doorbell(&p.m, 1);
+	wait_for(&p.m, TESSERA_QUEUE(1) + TESSERA_QUEUE_STATUS, TESSERA_QUEUE_STATUS_BUSY,
+		 TESSERA_QUEUE_STATUS_BUSY);
+	assert_success(job_run(&p.m, &job));
+	queue_disable(&p.m, 1);
+	machine_stop(&p.m);
+}
+
+static void a_small_job_that_fails_tells_why(void)
+{
+	struct job job = job_bytes(64);
+	struct pair p;
+
+	pair_start(&p, "");
+	assert_success(job_run(&p.m, &job));
+	job.operands[SOURCE].address.offset = 8192;
+	assert_fault(job_run(&p.m, &job), DRM_TESSERA_CAUSE_BOUNDS, 1, 8255);
+	assert_works(&p);
+	machine_stop(&p.m);
+}
+
+static void an_endless_job_of_known_buffers_leaves_its_doorbell(void)
+{
+	struct job job = job_endless();
+	struct pair p;
+
+	pair_start(&p, "");
+	assert_works(&p);
+	job_push(&p.m, 0, &job, 0);
+	doorbell(&p.m, 0);
+	wait_for(&p.m, TESSERA_QUEUE(0) + TESSERA_QUEUE_STATUS, TESSERA_QUEUE_STATUS_BUSY,
+		 TESSERA_QUEUE_STATUS_BUSY);
+	queue_disable(&p.m, 0);
+	queue_create(&p.m, 0);
+	assert_works(&p);
+	machine_stop(&p.m);
+}
+
+/* Few elements, and half a megabyte from the first to the last of them */
+static void a_small_job_of_a_wide_destination_is_run(void)
+{
+	struct job job = job_bytes(2);
+	uint64_t to;
+	struct pair p;
+
+	pair_start(&p, "");
+	to = buffer_create(&p.m, 2, 512 << 10, TESSERA_BUFFER_WRITABLE);
+	job.operands[DESTINATION].buffer = 2;
+	job.operands[DESTINATION].address.strides[0] = (512 << 10) - 1;
+	assert_success(job_run(&p.m, &job));
+	qtest_writeb(p.m.qts, to + (512 << 10) - 1, 0);
+	assert_success(job_run(&p.m, &job));
+	g_assert_cmphex(qtest_readb(p.m.qts, to + (512 << 10) - 1), ==, p.pattern[1]);
+	machine_stop(&p.m);
 }
 
 /* Bytes of all values are stored, and no others are: 0x00 and 0xff are what the copies begin as. */
@@ -1804,6 +1938,8 @@ static const struct queue_case queue_cases[] = {
 	  TESSERA_QUEUE_ERROR_CONFIG },
 	{ "a_misaligned_completion_is_an_error", TESSERA_QUEUE_COMPLETION, RAM_START + 4,
 	  TESSERA_QUEUE_ERROR_CONFIG },
+	{ "misaligned_hints_are_an_error", TESSERA_QUEUE_HINTS, RAM_START + 8,
+	  TESSERA_QUEUE_ERROR_CONFIG },
 	{ "misaligned_results_are_an_error", TESSERA_QUEUE_RESULTS, RAM_START + 16,
 	  TESSERA_QUEUE_ERROR_CONFIG },
 	{ "a_ring_in_nowhere_is_an_error", TESSERA_QUEUE_RING, NOWHERE, TESSERA_QUEUE_ERROR_RING },
@@ -1941,6 +2077,143 @@ static void a_job_that_asks_for_no_interrupt_raises_none(void)
 	doorbell(&p.m, 1);
 	message_wait(&p.m, messages, TESSERA_VECTOR_QUEUE(1));
 	g_assert_cmphex(qtest_readl(p.m.qts, messages), ==, 0);
+	machine_stop(&p.m);
+}
+
+static void a_test_register_raises_a_vector(void)
+{
+	uint64_t messages;
+	struct pair p;
+
+	pair_start(&p, "x-test=on");
+	messages = msix_enable(&p.m, 5);
+	set(&p.m, TESSERA_REG_TEST_INTERRUPT, 5);	/* there is none */
+	set(&p.m, TESSERA_REG_TEST_INTERRUPT, TESSERA_VECTOR_QUEUE(3));
+	message_wait(&p.m, messages, TESSERA_VECTOR_QUEUE(3));
+	g_assert_cmphex(get(&p.m, TESSERA_REG_TEST_INTERRUPT), ==, 0);
+	machine_stop(&p.m);
+}
+
+static void doorbells_and_interrupts_are_counted(void)
+{
+	struct job job = job_bytes(1);
+	uint64_t q = TESSERA_QUEUE(0);
+	struct pair p;
+
+	pair_start(&p, "");
+	job_push(&p.m, 0, &job, 0);
+	job_push(&p.m, 0, &job, TESSERA_RING_INTERRUPT);
+	doorbell(&p.m, 0);
+	wait_for(&p.m, q + TESSERA_QUEUE_NUM_INTERRUPTS, ~0u, 1);
+	g_assert_cmpuint(get(&p.m, q + TESSERA_QUEUE_NUM_DOORBELLS), ==, 1);
+	queue_disable(&p.m, 0);
+	queue_create(&p.m, 0);
+	g_assert_cmpuint(get(&p.m, q + TESSERA_QUEUE_NUM_INTERRUPTS), ==, 0);
+	g_assert_cmpuint(get(&p.m, q + TESSERA_QUEUE_NUM_DOORBELLS), ==, 0);
+	machine_stop(&p.m);
+}
+
+/* Hints */
+
+static void hints_start(struct pair *p)
+{
+	pair_start(p, "");
+	queue_disable(&p->m, 0);
+	p->m.queues[0].hints = allocate(&p->m, sizeof(struct tessera_hw_hints));
+	qtest_memset(p->m.qts, p->m.queues[0].hints, 0, sizeof(struct tessera_hw_hints));
+	queue_create(&p->m, 0);
+}
+
+static void hints_set_seen(struct pair *p, uint64_t sequence)
+{
+	qtest_writeq(p->m.qts, p->m.queues[0].hints + offsetof(struct tessera_hw_hints, seen),
+		     sequence);
+}
+
+static void hints_set_tail(struct pair *p, uint32_t tail)
+{
+	qtest_writel(p->m.qts, p->m.queues[0].hints + offsetof(struct tessera_hw_hints, tail),
+		     tail);
+}
+
+static void job_run_with_interrupt(struct pair *p)
+{
+	struct job job = job_bytes(1);
+
+	job_push(&p->m, 0, &job, TESSERA_RING_INTERRUPT);
+	doorbell(&p->m, 0);
+	assert_success(result_next(&p->m, 0));
+}
+
+static void a_vector_is_raised_again_only_when_the_first_was_seen(void)
+{
+	uint64_t num_interrupts = TESSERA_QUEUE(0) + TESSERA_QUEUE_NUM_INTERRUPTS;
+	struct pair p;
+
+	hints_start(&p);
+	job_run_with_interrupt(&p);
+	wait_for(&p.m, num_interrupts, ~0u, 1);
+	job_run_with_interrupt(&p);
+	hints_set_seen(&p, sequence_of(0));
+	job_run_with_interrupt(&p);
+	/* Not 3: they are raised in order */
+	wait_for(&p.m, num_interrupts, ~0u, 2);
+	job_run_with_interrupt(&p);
+	hints_set_seen(&p, sequence_of(3));
+	job_run_with_interrupt(&p);
+	wait_for(&p.m, num_interrupts, ~0u, 3);
+	machine_stop(&p.m);
+}
+
+static void entries_told_of_in_passing_need_no_doorbell(void)
+{
+	struct job job = job_bytes(64);
+	struct pair p;
+
+	hints_start(&p);
+	job_push(&p.m, 0, &job, 0);
+	job_push(&p.m, 0, &job, 0);
+	hints_set_tail(&p, 2);
+	set(&p.m, TESSERA_QUEUE(0) + TESSERA_QUEUE_TAIL, 1);
+	assert_success(result_next(&p.m, 0));
+	assert_success(result_next(&p.m, 0));
+	g_assert_cmpuint(get(&p.m, TESSERA_QUEUE(0) + TESSERA_QUEUE_NUM_DOORBELLS), ==, 1);
+	machine_stop(&p.m);
+}
+
+static void a_tail_behind_is_not_taken(void)
+{
+	struct pair p;
+
+	hints_start(&p);
+	hints_set_tail(&p, 0);
+	assert_works(&p);
+	assert_works(&p);
+	machine_stop(&p.m);
+}
+
+static void a_tail_for_which_the_ring_is_too_small_is_not_taken(void)
+{
+	struct pair p;
+
+	hints_start(&p);
+	hints_set_tail(&p, 3 * RING_SIZE);
+	assert_works(&p);
+	assert_works(&p);
+	machine_stop(&p.m);
+}
+
+static void hints_that_are_not_in_ram_are_none(void)
+{
+	struct pair p;
+
+	pair_start(&p, "");
+	queue_disable(&p.m, 0);
+	p.m.queues[0].hints = NOWHERE;
+	queue_create(&p.m, 0);
+	job_run_with_interrupt(&p);
+	job_run_with_interrupt(&p);
+	wait_for(&p.m, TESSERA_QUEUE(0) + TESSERA_QUEUE_NUM_INTERRUPTS, ~0u, 2);
 	machine_stop(&p.m);
 }
 
@@ -2304,9 +2577,9 @@ static void device_resets(gconstpointer opaque)
 	reset->start(&p);
 	set(&p.m, TESSERA_REG_TEST_HANG, 9);
 	reset->reset(&p);
-	for (offset = TESSERA_REG_CONTROL; offset <= TESSERA_REG_TEST_SKEW; offset += 4)
+	for (offset = TESSERA_REG_CONTROL; offset <= TESSERA_REG_TEST_INTERRUPT; offset += 4)
 		g_assert_cmphex(get(&p.m, offset), ==, 0);
-	for (offset = 0; offset <= TESSERA_QUEUE_PROGRESS + 4; offset += 4)
+	for (offset = 0; offset <= TESSERA_QUEUE_HINTS + 4; offset += 4)
 		g_assert_cmphex(get(&p.m, TESSERA_QUEUE(0) + offset), ==, 0);
 	set64(&p.m, TESSERA_REG_BUFFERS, p.m.directory);
 	set(&p.m, TESSERA_REG_NUM_BUFFERS, NUM_BUFFERS);
@@ -2507,7 +2780,7 @@ static void random_writes_to_registers_are_survived(void)
 		entry_push(&p.m, 0, entry);
 	}
 	for (i = 0; i < 6000; i++) {
-		offset = 4 * g_test_rand_int_range(0, 0x40 / 4);
+		offset = 4 * g_test_rand_int_range(0, 0x4c / 4);
 		if (g_test_rand_int_range(0, 4))
 			offset += TESSERA_QUEUE(g_test_rand_int_range(0, 3));
 		if (g_test_rand_int_range(0, 2))
@@ -2565,7 +2838,9 @@ static const struct {
 	TEST(a_job_of_no_extent_does_nothing),
 	TEST(a_window_that_does_not_hold_reads_fill),
 	TEST(scattered_pages_of_a_shared_file_are_moved),
+	TEST(many_scattered_pages_of_a_shared_file_are_moved),
 	TEST(scattered_pages_of_private_memory_are_moved),
+	TEST(mappings_are_limited_over_all_devices),
 	TEST(a_job_on_copies_stores_zeros_and_ones),
 	TEST(scattered_pages_of_a_shared_file_are_changed_in_place),
 	TEST(scattered_pages_of_private_memory_are_changed_in_place),
@@ -2598,6 +2873,17 @@ static const struct {
 	TEST(a_storm_of_doorbells_is_survived),
 	TEST(a_job_that_asks_for_an_interrupt_raises_its_vector),
 	TEST(a_job_that_asks_for_no_interrupt_raises_none),
+	TEST(a_test_register_raises_a_vector),
+	TEST(doorbells_and_interrupts_are_counted),
+	TEST(a_vector_is_raised_again_only_when_the_first_was_seen),
+	TEST(entries_told_of_in_passing_need_no_doorbell),
+	TEST(a_tail_behind_is_not_taken),
+	TEST(a_tail_for_which_the_ring_is_too_small_is_not_taken),
+	TEST(hints_that_are_not_in_ram_are_none),
+	TEST(a_small_job_of_known_buffers_needs_no_worker),
+	TEST(a_small_job_that_fails_tells_why),
+	TEST(an_endless_job_of_known_buffers_leaves_its_doorbell),
+	TEST(a_small_job_of_a_wide_destination_is_run),
 	TEST(a_masked_vector_is_pending_until_it_is_unmasked),
 	TEST(a_queue_that_fails_raises_the_error_vector),
 	TEST(a_table_is_read_again_after_its_buffer_is_invalidated),

@@ -317,6 +317,29 @@ static void good_job_passes_its_check(void **state)
 	accel_job_unref(job);
 }
 
+static void job_says_what_it_runs_with(void **state)
+{
+	struct fixture *fixture = *state;
+	struct accel_job *job = create_row_copy(fixture, 1024, 0);
+	char text[160];
+
+	expect_ok(accel_job_describe(job, text, sizeof(text), &error));
+	assert_memory_equal(text, "run of ", 7);
+	accel_job_unref(job);
+}
+
+static void malformed_job_is_not_described(void **state)
+{
+	struct accel_job *job;
+	char text[160];
+
+	(void)state;
+	expect_ok(accel_job_create(0, NULL, &job, &error));
+	expect_failure(accel_job_describe(job, text, sizeof(text), &error), -EINVAL,
+		       "job: it has no destination");
+	accel_job_unref(job);
+}
+
 static void job_without_a_destination_is_refused(void **state)
 {
 	struct fixture *fixture = *state;
@@ -637,6 +660,8 @@ int main(void)
 		TEST(operand_without_a_buffer_is_refused),
 		TEST(index_buffer_of_another_device_is_refused),
 		TEST(good_job_passes_its_check),
+		TEST(job_says_what_it_runs_with),
+		TEST(malformed_job_is_not_described),
 		TEST(job_without_a_destination_is_refused),
 		TEST(job_past_its_buffer_is_refused_with_its_number),
 		TEST(job_that_overlaps_itself_is_refused),

@@ -28,4 +28,7 @@ int output_commit(struct output *output, struct accel_error *error);
 /* Removes what was written and frees output. NULL is accepted. */
 void output_discard(struct output *output);
 
+/* Removes what was written of the output that there is. Safe in the handler of a signal. */
+void output_abandon(void);
+
 #endif /* TOOLS_OUTPUT_H */

@@ -48,6 +48,9 @@ struct accel_layout;
 struct accel_tensor;
 struct accel_job;
 struct accel_fence;
+struct accel_function;
+struct accel_plan;
+struct accel_task;
 
 /*
  * What went wrong, for a person: the thing, what was given and what was expected. One line,
@@ -136,6 +139,17 @@ ACCEL_API int accel_open(const char *name, struct accel_device **device,
 ACCEL_API int accel_device_enumerate(int (*visit)(const char *name, void *context), void *context,
 				     struct accel_error *error);
 
+/*
+ * How many threads, from 1 to 1024, a large job runs in, the one that submits it included. At first
+ * they are as many as CPUs that the process may run on; they are made when a job first needs them,
+ * and sleep between jobs. What a job does never depends on it. While one job runs in them, others
+ * that are submitted meanwhile run in the thread that submits them alone, as do those of a child of
+ * fork(), and as all do where no threads are to be had. Waits for jobs under way. Errors: -ENOTSUP
+ * (not the CPU), -EINVAL.
+ */
+ACCEL_API int accel_device_set_threads(struct accel_device *device, uint32_t num_threads,
+				       struct accel_error *error);
+
 ACCEL_API struct accel_device *accel_device_ref(struct accel_device *device);
 ACCEL_API void accel_device_unref(struct accel_device *device);
 ACCEL_API void accel_device_info(const struct accel_device *device,
@@ -178,6 +192,17 @@ ACCEL_API int accel_buffer_export(struct accel_buffer *buffer, int *fd, struct a
  */
 ACCEL_API int accel_buffer_import(struct accel_device *device, int fd,
 				  struct accel_buffer **buffer, struct accel_error *error);
+
+/*
+ * A buffer of size bytes of the caller's memory, on the CPU device. It must stay there until
+ * release is called with context, once, when the last reference is dropped, by the thread that
+ * does; release may be NULL. When this fails, release is not called. Such a buffer is not exported
+ * (-ENOTSUP). Errors: -EINVAL for no memory or a size of 0; -EOVERFLOW if it wraps; -ENOTSUP on
+ * other devices than the CPU; -ENOMEM.
+ */
+ACCEL_API int accel_buffer_from_memory(struct accel_device *device, void *address, uint64_t size,
+				       void (*release)(void *context), void *context,
+				       struct accel_buffer **buffer, struct accel_error *error);
 
 enum accel_access {
 	ACCEL_ACCESS_READ = 0,	/* wait for the jobs that write to the buffer */
@@ -327,6 +352,14 @@ ACCEL_API int accel_job_operand(const struct accel_job *job, uint32_t index,
  * of products does not fit 64 bits; -ERANGE if an operand reaches outside its buffer.
  */
 ACCEL_API int accel_job_check(const struct accel_job *job, struct accel_error *error);
+
+/*
+ * Says in a line for a person what the engine runs the job with on this CPU: kernel, instruction
+ * set, blocks. What does not fit text, of size bytes, is cut off. Errors: those of
+ * accel_job_check().
+ */
+ACCEL_API int accel_job_describe(const struct accel_job *job, char *text, size_t size,
+				 struct accel_error *error);
 
 /* Submissions and fences ------------------------------------------------------------------- */
 
@@ -1118,10 +1151,13 @@ ACCEL_API int accel_graph_verify(const struct accel_graph *graph,
 /* Tensors ---------------------------------------------------------------------------------- */
 
 /*
- * Makes a tensor of zeros with a buffer of its own. shape has rank extents, each 0 or more,
- * rank at most ACCEL_MAX_DIMS. layout is of the same rank, or NULL for row-major order.
- * Errors: -EINVAL; -EOVERFLOW if the bytes do not fit 63 bits; those of accel_buffer_create();
- * -ERANGE if the layout reaches below its buffer.
+ * A tensor is a shape over memory of a buffer: by strides, or in any layout that
+ * accel_layout_parse() reads. shape has rank extents, each 0 or more, rank at most ACCEL_MAX_DIMS.
+ * Tensors never change; their elements do.
+ *
+ * Makes a tensor of zeros, padding too, with a buffer of its own. layout is of the same rank, or
+ * NULL for row-major order. Errors: -EINVAL; -EOVERFLOW if the bytes do not fit 63 bits; those of
+ * accel_buffer_create() and accel_layout_describe().
  */
 ACCEL_API int accel_tensor_create(struct accel_device *device, enum accel_dtype dtype,
 				  uint32_t rank, const int64_t *shape, struct accel_layout *layout,
@@ -1137,10 +1173,24 @@ ACCEL_API int accel_tensor_from_buffer(struct accel_buffer *buffer, enum accel_d
 				       const int64_t *strides, int64_t offset,
 				       struct accel_tensor **tensor, struct accel_error *error);
 
+/*
+ * The same in a layout, or row-major with NULL, that begins at a byte of the buffer: a multiple of
+ * the element's size. Padding is part of the layout, and must be in the buffer too.
+ */
+ACCEL_API int accel_tensor_from_layout(struct accel_buffer *buffer, enum accel_dtype dtype,
+				       uint32_t rank, const int64_t *shape,
+				       struct accel_layout *layout, uint64_t offset_bytes,
+				       struct accel_tensor **tensor, struct accel_error *error);
+
 ACCEL_API struct accel_tensor *accel_tensor_ref(struct accel_tensor *tensor);
 ACCEL_API void accel_tensor_unref(struct accel_tensor *tensor);
 
-/* Pointers and objects that these return live as long as the tensor. */
+/*
+ * Pointers and objects that these return live as long as the tensor. The layout is the one that the
+ * tensor was made with: NULL if there was none, and of a view. Strides, in elements, are NULL where
+ * an axis has no single one, as the split axis of NCHW16c. The offset is where the element at
+ * index 0 is, in elements from the start of the buffer.
+ */
 ACCEL_API struct accel_buffer *accel_tensor_buffer(const struct accel_tensor *tensor);
 ACCEL_API struct accel_layout *accel_tensor_layout(const struct accel_tensor *tensor);
 ACCEL_API enum accel_dtype accel_tensor_dtype(const struct accel_tensor *tensor);
@@ -1156,6 +1206,173 @@ ACCEL_API int64_t accel_tensor_num_elements(const struct accel_tensor *tensor);
  */
 ACCEL_API int accel_tensor_element(const struct accel_tensor *tensor, const int64_t *index,
 				   int64_t *element, struct accel_error *error);
+
+/*
+ * The bytes of the buffer, from the lowest to one before the end, outside of which no element of
+ * the tensor is; both 0 if it has none. They are exact where the tensor has strides, and may be
+ * wider where an axis is split.
+ */
+ACCEL_API void accel_tensor_bounds(const struct accel_tensor *tensor, int64_t *lowest_byte,
+				   int64_t *end_byte);
+
+/* Whether the elements lie without gaps in row-major order, wherever the first is. */
+ACCEL_API bool accel_tensor_is_contiguous(const struct accel_tensor *tensor);
+
+/*
+ * The tensor itself, with a reference more, if it is contiguous; otherwise a row-major copy on the
+ * same device. Errors: those of accel_tensor_create() and accel_copy().
+ */
+ACCEL_API int accel_tensor_contiguous(struct accel_tensor *tensor, struct accel_tensor **result,
+				      struct accel_error *error);
+
+/* Views ------------------------------------------------------------------------------------ */
+
+/*
+ * A view is a tensor that shares another's memory, which it keeps alive; no element moves. All work
+ * in every layout. Common errors: -EINVAL for an axis or a shape that does not fit, -EOVERFLOW for
+ * elements that 63 bits do not count, -ENOMEM.
+ */
+
+/* Axis k of the view is axes[k] of the tensor; each is there once. */
+ACCEL_API int accel_tensor_permute(const struct accel_tensor *tensor, const uint32_t *axes,
+				   struct accel_tensor **view, struct accel_error *error);
+ACCEL_API int accel_tensor_transpose(const struct accel_tensor *tensor, uint32_t a, uint32_t b,
+				     struct accel_tensor **view, struct accel_error *error);
+
+/* A bound of a slice that is left out, as in Python's x[::2]; as a step it is 1. */
+#define ACCEL_SLICE_END		INT64_MIN
+
+/*
+ * start:stop:step of an axis, by Python's rules: bounds below 0 count from the end, those beyond an
+ * end are brought to it, and step, which is not 0, may be negative.
+ */
+ACCEL_API int accel_tensor_slice(const struct accel_tensor *tensor, uint32_t axis, int64_t start,
+				 int64_t stop, int64_t step, struct accel_tensor **view,
+				 struct accel_error *error);
+
+/*
+ * What Python has between brackets: "0:5, ::2, ..., -1, None". An integer drops its axis, None (or
+ * newaxis) adds one of extent 1, the ellipsis stands for axes that are taken whole, as are those
+ * left out at the end. -EINVAL with the column; -ERANGE for an index outside of its axis.
+ */
+ACCEL_API int accel_tensor_slice_text(const struct accel_tensor *tensor, const char *text,
+				      struct accel_tensor **view, struct accel_error *error);
+
+/* The elements at index of the axis, which goes. Below 0 it counts from the end. -ERANGE. */
+ACCEL_API int accel_tensor_select(const struct accel_tensor *tensor, uint32_t axis, int64_t index,
+				  struct accel_tensor **view, struct accel_error *error);
+
+/* Without an axis, which must have an extent of 1; with one of that extent before axis. */
+ACCEL_API int accel_tensor_squeeze(const struct accel_tensor *tensor, uint32_t axis,
+				   struct accel_tensor **view, struct accel_error *error);
+ACCEL_API int accel_tensor_unsqueeze(const struct accel_tensor *tensor, uint32_t axis,
+				     struct accel_tensor **view, struct accel_error *error);
+
+/*
+ * The same elements again and again (stride 0) along axes that have an extent of 1 or that come
+ * before the first: shape's last extents are the tensor's, where these are not 1.
+ */
+ACCEL_API int accel_tensor_expand(const struct accel_tensor *tensor, uint32_t rank,
+				  const int64_t *shape, struct accel_tensor **view,
+				  struct accel_error *error);
+
+/* Along the axis from the end to the start. */
+ACCEL_API int accel_tensor_flip(const struct accel_tensor *tensor, uint32_t axis,
+				struct accel_tensor **view, struct accel_error *error);
+
+/*
+ * The elements in row-major order in another shape of as many; one extent may be -1, for what is
+ * left. -ENOTSUP, which names the axes, where only a copy can have that shape: see
+ * accel_tensor_contiguous().
+ */
+ACCEL_API int accel_tensor_reshape(const struct accel_tensor *tensor, uint32_t rank,
+				   const int64_t *shape, struct accel_tensor **view,
+				   struct accel_error *error);
+
+/*
+ * Any strides and offset, in elements from the start of the buffer, as accel_tensor_from_buffer()
+ * with its errors. -ENOTSUP if the tensor itself has no strides.
+ */
+ACCEL_API int accel_tensor_as_strided(const struct accel_tensor *tensor, uint32_t rank,
+				      const int64_t *shape, const int64_t *strides,
+				      int64_t offset, struct accel_tensor **view,
+				      struct accel_error *error);
+
+/*
+ * The elements whose index on axis b is offset more than that on axis a; both go, and the diagonal
+ * is the last axis. It is empty where the offset leaves the tensor.
+ */
+ACCEL_API int accel_tensor_diagonal(const struct accel_tensor *tensor, int64_t offset, uint32_t a,
+				    uint32_t b, struct accel_tensor **view,
+				    struct accel_error *error);
+
+/*
+ * Windows of size elements along an axis, one every step elements: the axis counts windows, and a
+ * new last axis goes through each. size is 0 to the axis's extent, step at least 1.
+ */
+ACCEL_API int accel_tensor_unfold(const struct accel_tensor *tensor, uint32_t axis, int64_t size,
+				  int64_t step, struct accel_tensor **view,
+				  struct accel_error *error);
+
+/*
+ * The same bytes as elements of another type. With a size of its own the last axis becomes shorter
+ * or longer: as raw128, four f32 that are side by side are one element. Errors: -EINVAL if
+ * the last axis or the first element is no multiple of the wider size; -ENOTSUP if elements are not
+ * side by side, or other strides are no multiple of it.
+ */
+ACCEL_API int accel_tensor_reinterpret(const struct accel_tensor *tensor, enum accel_dtype dtype,
+				       struct accel_tensor **view, struct accel_error *error);
+
+/* Exchange --------------------------------------------------------------------------------- */
+
+/* As <dlpack/dlpack.h> has them: DLPack 0.x, and 1.x with a version and flags. */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+
+/*
+ * A tensor of another library's memory, without a copy, on the CPU device. When this succeeds, the
+ * managed tensor is the library's, and its deleter is called once, from whichever thread drops the
+ * last reference to the memory; when it fails, it stays the caller's. What is read-only is no
+ * destination of jobs. Errors: -EINVAL for what is malformed; -ENOTSUP, which names it, for a major
+ * version, device type, element type or lanes that are not known here, and on other devices than
+ * the CPU; -EOVERFLOW.
+ */
+ACCEL_API int accel_tensor_from_dlpack(struct accel_device *device,
+				       struct DLManagedTensor *managed,
+				       struct accel_tensor **tensor, struct accel_error *error);
+ACCEL_API int accel_tensor_from_dlpack_versioned(struct accel_device *device,
+						 struct DLManagedTensorVersioned *managed,
+						 struct accel_tensor **tensor,
+						 struct accel_error *error);
+
+/*
+ * The tensor for another library, as memory of the CPU, whichever device it is of; waits for jobs
+ * that use it. It keeps the memory alive until its deleter is called. Raw elements become unsigned
+ * integers. -ENOTSUP for a tensor without strides, for raw128, and for read-only memory where there
+ * are no flags; those of accel_buffer_map() and accel_buffer_wait().
+ */
+ACCEL_API int accel_tensor_to_dlpack(struct accel_tensor *tensor, struct DLManagedTensor **managed,
+				     struct accel_error *error);
+ACCEL_API int accel_tensor_to_dlpack_versioned(struct accel_tensor *tensor,
+					       struct DLManagedTensorVersioned **managed,
+					       struct accel_error *error);
+
+/*
+ * Reads a .npy file of NumPy, versions 1.0 to 3.0, to a tensor with a buffer of its own; in
+ * Fortran's order it has the strides of that. Booleans become u8, complex numbers raw64 and raw128.
+ * Errors: -EINVAL if it is none, with the column in its header; others of open() and read();
+ * those of accel_tensor_create().
+ */
+ACCEL_API int accel_tensor_load(struct accel_device *device, const char *path,
+				struct accel_tensor **tensor, struct accel_error *error);
+
+/*
+ * Writes the tensor to a .npy file, in row-major order of its shape whatever its layout. The file
+ * is written beside its name and renamed when it is whole: a failure leaves what was there. Errors:
+ * those of open(), write() and rename(); those of accel_tensor_contiguous().
+ */
+ACCEL_API int accel_tensor_save(struct accel_tensor *tensor, const char *path,
+				struct accel_error *error);
 
 /* Copies ----------------------------------------------------------------------------------- */
 
@@ -1173,6 +1390,360 @@ ACCEL_API int accel_copy(struct accel_tensor *dst, struct accel_tensor *src,
 /* The same without waiting; fence as in accel_submit(). */
 ACCEL_API int accel_copy_async(struct accel_tensor *dst, struct accel_tensor *src,
 			       struct accel_fence **fence, struct accel_error *error);
+
+/* Functions -------------------------------------------------------------------------------- */
+
+/*
+ * A function says what is wanted: tensors by name, each either an input or defined from others,
+ * and which of them are asked for. accel_plan_create() finds the fewest jobs that compute it. A
+ * definition gives the element at each index of its result:
+ *
+ *	y[i,j] = x[i,j] + 7				axes by name; each goes over the extent of
+ *	z[m,n,k] = a[m,n] * b[n,k]			the axes that it indexes
+ *	y[n,h,w,c] = relu(x[n,c,h,w] * s[c] + t[c])
+ *	y[i<8, j] = x[i//2, j]				i has the extent that is written
+ *	q[i] = u8(x[i] * 0.5 + 3)			u8(), f32() and so on cast; to integers they
+ *							round to nearest even and saturate
+ *	p[i<6] = select(0 <= i-1 and i-1 < 4, x[i-1], 0)	padding: a load outside of its
+ *							condition is not made
+ *	g[i,j] = table[rows[i], j]			gather: an index from a tensor of integers
+ *	s[rows[i], j] = x[i,j]				scatter, see accel_function_scatter()
+ *
+ * An index is an expression over the axes as in accel_expression_parse(), or such an expression
+ * times and plus an element of a tensor of integers. Values: + - *, unary -, fma(a,b,c), min, max,
+ * abs, relu, clamp(x,lo,hi), comparisons, select(condition, a, b), numbers, casts. The operands of
+ * an operation have one type; numbers take that of the other operand. A definition's type is that
+ * of its value. Operations are those of struct accel_instruction, with its rules of rounding.
+ *
+ * Functions are built by one thread; a finished one may be shared.
+ */
+struct accel_value;
+
+ACCEL_API int accel_function_create(struct accel_function **function, struct accel_error *error);
+ACCEL_API struct accel_function *accel_function_ref(struct accel_function *function);
+ACCEL_API void accel_function_unref(struct accel_function *function);
+
+/*
+ * Adds an input. layout NULL: row-major. Errors: -EINVAL for a name that is no name or is taken,
+ * for the type, the shape or the layout; -EOVERFLOW.
+ */
+ACCEL_API int accel_function_add_input(struct accel_function *function, const char *name,
+				       enum accel_dtype dtype, uint32_t rank,
+				       const int64_t *shape, struct accel_layout *layout,
+				       struct accel_error *error);
+
+/* Adds an input that is laid out as this tensor is; its buffer is not looked at. */
+ACCEL_API int accel_function_add_input_like(struct accel_function *function, const char *name,
+					    const struct accel_tensor *tensor,
+					    struct accel_error *error);
+
+/* Adds a definition as text. -EINVAL with the column; -ENOENT for a tensor that is not there. */
+ACCEL_API int accel_function_define(struct accel_function *function, const char *text,
+				    struct accel_error *error);
+
+/* Asks for a tensor: row-major (layout NULL), in a layout with its padding filled, or as like. */
+ACCEL_API int accel_function_add_output(struct accel_function *function, const char *name,
+					struct accel_layout *layout, const uint64_t padding[2],
+					struct accel_error *error);
+ACCEL_API int accel_function_add_output_like(struct accel_function *function, const char *name,
+					     const struct accel_tensor *tensor,
+					     struct accel_error *error);
+
+/*
+ * Definitions in C: values, which refer to those they are made from and are counted. Indices are
+ * over the names of the definition's axes. -EINVAL, -ENOMEM; names and types are checked by
+ * accel_function_define_value().
+ */
+ACCEL_API int accel_value_load(const char *tensor, uint32_t num_indices,
+			       struct accel_expression *const *indices,
+			       struct accel_value **value, struct accel_error *error);
+
+/* The load where condition, over the axes, is not 0, and elsewhere the bits of padding. */
+ACCEL_API int accel_value_load_padded(const char *tensor, uint32_t num_indices,
+				      struct accel_expression *const *indices,
+				      struct accel_expression *condition,
+				      const uint64_t padding[2], struct accel_value **value,
+				      struct accel_error *error);
+
+/* A load whose index number axis is an element of the tensor of integers that index loads. */
+ACCEL_API int accel_value_gather(const char *tensor, uint32_t num_indices,
+				 struct accel_expression *const *indices, uint32_t axis,
+				 struct accel_value *index, struct accel_value **value,
+				 struct accel_error *error);
+
+ACCEL_API int accel_value_constant(enum accel_dtype dtype, uint64_t bits,
+				   struct accel_value **value, struct accel_error *error);
+
+/* As an instruction of that opcode does; operands of the arity that it has. Not CONST. */
+ACCEL_API int accel_value_operate(enum accel_opcode opcode, enum accel_dtype dtype, uint8_t flags,
+				  enum accel_predicate predicate,
+				  struct accel_value *const operands[3],
+				  struct accel_value **value, struct accel_error *error);
+
+ACCEL_API struct accel_value *accel_value_ref(struct accel_value *value);
+ACCEL_API void accel_value_unref(struct accel_value *value);
+
+ACCEL_API int accel_function_define_value(struct accel_function *function, const char *name,
+					  uint32_t rank, const char *const *axes,
+					  const int64_t *shape, struct accel_value *value,
+					  struct accel_error *error);
+
+/* The type and shape of a tensor of the function; -ENOENT. */
+ACCEL_API int accel_function_tensor(const struct accel_function *function, const char *name,
+				    enum accel_dtype *dtype, uint32_t *rank,
+				    int64_t shape[ACCEL_MAX_DIMS], struct accel_error *error);
+
+/*
+ * Definitions of common operations: result is defined from source. All fuse with what comes before
+ * and after. padding has the bits of an element, NULL is 0.
+ *
+ * map: result[map(i)] = source[i], and padding where no element goes. -EDOM if two elements go to
+ * the same place; where that can neither be proved nor be refuted, it is the caller's to see to.
+ * unmap: result[i] = source[map(i)], of this shape: what unpacks, drops padding, repeats, selects.
+ */
+ACCEL_API int accel_function_map(struct accel_function *function, const char *result,
+				 const char *source, struct accel_map *map,
+				 const uint64_t padding[2], struct accel_error *error);
+ACCEL_API int accel_function_unmap(struct accel_function *function, const char *result,
+				   const char *source, struct accel_map *map, uint32_t rank,
+				   const int64_t *shape, struct accel_error *error);
+ACCEL_API int accel_function_permute(struct accel_function *function, const char *result,
+				     const char *source, const uint32_t *axes,
+				     struct accel_error *error);
+ACCEL_API int accel_function_reshape(struct accel_function *function, const char *result,
+				     const char *source, uint32_t rank, const int64_t *shape,
+				     struct accel_error *error);
+/* As accel_tensor_slice_text(): "0:5, ::2, ..., -1". */
+ACCEL_API int accel_function_slice(struct accel_function *function, const char *result,
+				   const char *source, const char *text,
+				   struct accel_error *error);
+/* before and after, of each axis, may be negative: then elements are dropped. */
+ACCEL_API int accel_function_pad(struct accel_function *function, const char *result,
+				 const char *source, const int64_t *before, const int64_t *after,
+				 const uint64_t padding[2], struct accel_error *error);
+ACCEL_API int accel_function_broadcast(struct accel_function *function, const char *result,
+				       const char *source, uint32_t rank, const int64_t *shape,
+				       struct accel_error *error);
+/* Each element count times in a row, as numpy.repeat(). */
+ACCEL_API int accel_function_repeat(struct accel_function *function, const char *result,
+				    const char *source, uint32_t axis, int64_t count,
+				    struct accel_error *error);
+/* The whole counts[d] times along each axis, as numpy.tile(). */
+ACCEL_API int accel_function_tile(struct accel_function *function, const char *result,
+				  const char *source, const int64_t *counts,
+				  struct accel_error *error);
+
+/* Windows of an image of four axes. Zero strides and dilations stand for 1. */
+struct accel_im2col {
+	bool is_nhwc;			/* otherwise NCHW */
+	bool is_view;			/* (N,Ho,Wo,C,Kh,Kw) in place of the matrix */
+	int64_t kernel[2];
+	int64_t stride[2];
+	int64_t pad[2];			/* on either side */
+	int64_t dilation[2];
+};
+
+/* The matrix (N*Ho*Wo, C*Kh*Kw), with 0 outside of the image. */
+ACCEL_API int accel_function_im2col(struct accel_function *function, const char *result,
+				    const char *source, const struct accel_im2col *im2col,
+				    struct accel_error *error);
+
+/*
+ * gather: indices, a tensor of integers of any rank, in place of axis: numpy.take(), index_select,
+ * embedding. take_along: indices has source's rank: numpy.take_along_axis(). An index outside of
+ * 0 <= index < extent makes the job fail.
+ */
+ACCEL_API int accel_function_gather(struct accel_function *function, const char *result,
+				    const char *source, uint32_t axis, const char *indices,
+				    struct accel_error *error);
+ACCEL_API int accel_function_take_along(struct accel_function *function, const char *result,
+					const char *source, uint32_t axis, const char *indices,
+					struct accel_error *error);
+
+/*
+ * result, of extent on axis, is padding but where indices, of one axis, puts the slices of source:
+ * result[.., indices[i], ..] = source[.., i, ..]. Of slices with equal indices any one, element by
+ * element, is there in the end: which is not said.
+ */
+ACCEL_API int accel_function_scatter(struct accel_function *function, const char *result,
+				     const char *source, uint32_t axis, const char *indices,
+				     int64_t extent, const uint64_t padding[2],
+				     struct accel_error *error);
+
+/* One after another along an axis; along a new one; and source cut into parts of these sizes. */
+ACCEL_API int accel_function_concat(struct accel_function *function, const char *result,
+				    uint32_t num_sources, const char *const *sources,
+				    uint32_t axis, struct accel_error *error);
+ACCEL_API int accel_function_stack(struct accel_function *function, const char *result,
+				   uint32_t num_sources, const char *const *sources,
+				   uint32_t axis, struct accel_error *error);
+ACCEL_API int accel_function_split(struct accel_function *function, uint32_t num_results,
+				   const char *const *results, const char *source, uint32_t axis,
+				   const int64_t *sizes, struct accel_error *error);
+
+/* (N, C*r*r, H, W) to (N, C, H*r, W*r), and (N, C, H*r, W*r) to (N, C*r*r, H, W). */
+ACCEL_API int accel_function_pixel_shuffle(struct accel_function *function, const char *result,
+					   const char *source, int64_t factor,
+					   struct accel_error *error);
+ACCEL_API int accel_function_space_to_depth(struct accel_function *function, const char *result,
+					    const char *source, int64_t factor,
+					    struct accel_error *error);
+
+/* To integers: round to nearest even and saturate. */
+ACCEL_API int accel_function_cast(struct accel_function *function, const char *result,
+				  const char *source, enum accel_dtype dtype,
+				  struct accel_error *error);
+
+/*
+ * Of f32, computed in f32: saturate(round(x * (1 / scale)) + zero_point), and (q - zero_point) *
+ * scale. Quantized elements are i8, u8, i16, u16 or i32; the scale is positive.
+ */
+ACCEL_API int accel_function_quantize(struct accel_function *function, const char *result,
+				      const char *source, enum accel_dtype dtype, float scale,
+				      int32_t zero_point, struct accel_error *error);
+ACCEL_API int accel_function_dequantize(struct accel_function *function, const char *result,
+					const char *source, float scale, int32_t zero_point,
+					struct accel_error *error);
+
+/* Plans and tasks -------------------------------------------------------------------------- */
+
+/* What a map does to elements. More than one may be said of a map that is not bijective. */
+#define ACCEL_CLASS_IDENTITY	(1 << 0)	/* every element is where it is wanted: no job */
+#define ACCEL_CLASS_BIJECTIVE	(1 << 1)	/* each element goes to one place, all are filled */
+#define ACCEL_CLASS_EXPANDING	(1 << 2)	/* an element goes to several places */
+#define ACCEL_CLASS_SELECTING	(1 << 3)	/* some elements go nowhere */
+#define ACCEL_CLASS_FILLING	(1 << 4)	/* some places get a padding value */
+#define ACCEL_CLASS_COMPUTING	(1 << 5)	/* values change, or come from several sources */
+#define ACCEL_CLASS_INDEXED	(1 << 6)	/* where elements go is in a tensor of indices */
+
+enum accel_slot_kind {
+	ACCEL_SLOT_INPUT = 0,
+	ACCEL_SLOT_OUTPUT,
+	ACCEL_SLOT_TEMPORARY,	/* made with the task */
+	ACCEL_SLOT_TABLE,	/* addresses that no affine expression gives, brought by the plan */
+};
+
+/*
+ * An operand of a plan's job: as struct accel_operand, with slots in place of buffers. Zero what is
+ * not used: jobs are compared byte by byte.
+ */
+struct accel_plan_operand {
+	uint32_t slot;
+	enum accel_dtype dtype;
+	uint32_t window_mask;
+	uint32_t index_slot;
+	struct accel_affine address;
+	uint64_t fill[2];
+	uint32_t is_indirect;		/* 1: gather or scatter; 0: the rest is not used */
+	uint32_t index_dtype;
+	struct accel_affine index_address;
+	int64_t index_stride;
+	uint64_t index_limit;
+};
+
+struct accel_plan_job {
+	uint32_t rank;
+	uint32_t num_operands;		/* the destination, then the sources */
+	uint32_t num_windows;
+	uint32_t num_instructions;
+	uint64_t extents[ACCEL_MAX_RANK];
+	struct accel_plan_operand operands[1 + ACCEL_MAX_SOURCES];
+	struct accel_window windows[ACCEL_MAX_WINDOWS];
+	struct accel_instruction program[ACCEL_MAX_INSTRUCTIONS];
+};
+
+struct accel_plan_info {
+	uint32_t num_inputs;
+	uint32_t num_outputs;
+	uint32_t num_slots;		/* inputs, outputs, then what the plan needs besides */
+	uint32_t num_jobs;
+	uint32_t num_notes;
+	uint32_t map_class;		/* ACCEL_CLASS_x */
+	uint32_t passes;		/* times that data moves through memory */
+	uint32_t passes_unfused;	/* the same with a pass for each definition */
+	uint64_t bytes_read;		/* by all jobs, as far as windows and indices let it be told */
+	uint64_t bytes_written;
+	uint64_t temporary_bytes;
+};
+
+/* How a plan is made. Zero is the default of each. */
+struct accel_plan_options {
+	bool is_unfused;	/* a pass for each definition, as if all were asked for */
+	bool keeps_order;	/* loops stay in the order of the definition's axes */
+	bool may_alias;		/* an output that is an input bit for bit may be left where it is */
+};
+
+/*
+ * Finds the jobs that compute what is asked for of a function. A plan holds no buffer of the
+ * caller's and never changes: it may be cached, shared by threads and bound many times. options may
+ * be NULL. Errors: -EINVAL if nothing is asked for or a tensor is not defined; -E2BIG or -ENOTSUP,
+ * which name the limit, for what no jobs can do; -EOVERFLOW; -ENOMEM.
+ */
+ACCEL_API int accel_plan_create(const struct accel_function *function,
+				const struct accel_plan_options *options,
+				struct accel_plan **plan, struct accel_error *error);
+
+/* The plan that copies src's elements to a tensor that is laid out as dst is: input 0, output 0. */
+ACCEL_API int accel_plan_create_copy(const struct accel_tensor *dst,
+				     const struct accel_tensor *src, struct accel_plan **plan,
+				     struct accel_error *error);
+
+ACCEL_API struct accel_plan *accel_plan_ref(struct accel_plan *plan);
+ACCEL_API void accel_plan_unref(struct accel_plan *plan);
+
+/* Whether two plans do the same to the same slots, and a number that is then the same. */
+ACCEL_API bool accel_plan_equal(const struct accel_plan *a, const struct accel_plan *b);
+ACCEL_API uint64_t accel_plan_hash(const struct accel_plan *plan);
+
+ACCEL_API void accel_plan_info(const struct accel_plan *plan, struct accel_plan_info *info);
+
+/* Job number k. It lives as long as the plan; NULL beyond the last. */
+ACCEL_API const struct accel_plan_job *accel_plan_job(const struct accel_plan *plan, uint32_t k);
+
+/* What is bound to a slot: its kind and its name ("" if it has none). -ENOENT beyond the last. */
+ACCEL_API int accel_plan_slot(const struct accel_plan *plan, uint32_t slot,
+			      enum accel_slot_kind *kind, const char **name);
+
+/* The definitions as written, a line each; the map from output to input, or NULL if not one. */
+ACCEL_API const char *accel_plan_chain(const struct accel_plan *plan);
+ACCEL_API const char *accel_plan_map(const struct accel_plan *plan);
+
+/* What was done to fit the limits of a job, and why; NULL beyond the last. */
+ACCEL_API const char *accel_plan_note(const struct accel_plan *plan, uint32_t k);
+
+/* The input that an output is, bit for bit, so that no job writes it (may_alias); or -ENOENT. */
+ACCEL_API int accel_plan_alias(const struct accel_plan *plan, uint32_t output, uint32_t *input);
+
+/*
+ * A plan bound to tensors: the inputs, then the outputs, in the order in which the function was
+ * told of them. Each is laid out as the plan says; its offset may differ. An output that is an
+ * alias may be NULL. Everything that a submission needs is made here: temporaries, checks, memory.
+ * Errors: -EINVAL which names the tensor that does not fit; -EXDEV; those of accel_job_check()
+ * and accel_buffer_create().
+ */
+ACCEL_API int accel_task_create(struct accel_plan *plan, uint32_t num_tensors,
+				struct accel_tensor *const *tensors, struct accel_task **task,
+				struct accel_error *error);
+ACCEL_API struct accel_task *accel_task_ref(struct accel_task *task);
+ACCEL_API void accel_task_unref(struct accel_task *task);
+
+/*
+ * Runs the task, as accel_submit() does, without allocating memory. -EBUSY while an earlier
+ * submission of it has not completed.
+ */
+ACCEL_API int accel_task_submit(struct accel_task *task, struct accel_fence *const *in_fences,
+				size_t num_in_fences, struct accel_error *error);
+
+/* Waits for the last submission, as accel_fence_wait(). -EINVAL if there was none. */
+ACCEL_API int accel_task_wait(struct accel_task *task, int64_t timeout_ns,
+			      struct accel_error *error);
+
+/* A fence of the last submission, for others to wait for. */
+ACCEL_API int accel_task_fence(struct accel_task *task, struct accel_fence **fence,
+			       struct accel_error *error);
+
+/* Job number k of the task, for accel_job_describe() and the like; borrowed. NULL beyond. */
+ACCEL_API struct accel_job *accel_task_job(const struct accel_task *task, uint32_t k);
 
 #if defined(__cplusplus)
 }

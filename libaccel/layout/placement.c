@@ -582,7 +582,14 @@ int placement_strides(const struct placement *placement, int64_t *strides)
 	for (uint32_t k = 0; k < count; k++) {
 		if (!digit_is_whole(&digits[k]) || digits[k].num_dims != 1)
 			return -ENOTSUP;
-		strides[digits[k].dims[0]] = digits[k].stride;
+		strides[digits[k].dims[0]] = 0;
+	}
+	/* a diagonal: the dimension is there twice */
+	for (uint32_t k = 0; k < count; k++) {
+		int64_t *stride = &strides[digits[k].dims[0]];
+
+		if (__builtin_add_overflow(*stride, digits[k].stride, stride))
+			return -ENOTSUP;
 	}
 	return 0;
 }

@@ -36,6 +36,19 @@ static void axes_in_the_order_of_the_notation_are_row_major(void **state)
 	accel_layout_unref(layout);
 }
 
+static void axis_that_is_there_twice_has_the_sum_of_strides(void **state)
+{
+	static const int64_t shape[] = { 5 };
+	struct accel_layout *layout;
+	int64_t stride, offset;
+
+	(void)state;
+	expect_ok(accel_layout_parse("(i) -> (i, i)", NULL, &layout, &error));
+	expect_ok(accel_layout_strides(layout, 1, shape, &stride, &offset, &error));
+	assert_int_equal(stride, 6);
+	accel_layout_unref(layout);
+}
+
 static void dimension_order_gives_the_physical_shape(void **state)
 {
 	static const int64_t shape[] = { 1, 64, 56, 57 };
@@ -255,6 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dimension_order_gives_strides_of_logical_axes),
 		cmocka_unit_test(axes_in_the_order_of_the_notation_are_row_major),
+		cmocka_unit_test(axis_that_is_there_twice_has_the_sum_of_strides),
 		cmocka_unit_test(dimension_order_gives_the_physical_shape),
 		cmocka_unit_test(empty_shape_has_the_strides_of_extents_of_one),
 		cmocka_unit_test(no_axes_is_a_scalar),

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "accel_test.h"
-#include "npy.h"
+#include "tensor/npy.h"
 
 static struct accel_error error;
 static uint64_t seed;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The .npy format of NumPy, versions 1.0 to 3.0: headers read and written, data read. Knows nothing
- * of layouts. Nothing that a file says is believed before it is checked.
+ * of tensors and layouts. Nothing that a file says is believed before it is checked.
  */
-#ifndef TOOLS_NPY_H
-#define TOOLS_NPY_H
+#ifndef TENSOR_NPY_H
+#define TENSOR_NPY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,6 +47,9 @@ int npy_open(const char *path, struct npy_header *header, int *fd, struct accel_
 int npy_read(int fd, const char *path, const struct npy_header *header, void *data,
 	     struct accel_error *error);
 
+/* The element type as a file of ours names it, "<f4"; there is one for every type. */
+const char *npy_descr(enum accel_dtype dtype);
+
 /* Enough for any header that npy_format() makes: 64 for the rest, 22 for each extent. */
 #define NPY_MAX_FORMATTED	(192 + ACCEL_MAX_DIMS * 22)
 
@@ -57,4 +60,4 @@ int npy_read(int fd, const char *path, const struct npy_header *header, void *da
 size_t npy_format(const char *descr, uint32_t rank, const int64_t *shape,
 		  char bytes[NPY_MAX_FORMATTED]);
 
-#endif /* TOOLS_NPY_H */
+#endif /* TENSOR_NPY_H */

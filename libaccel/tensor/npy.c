@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "npy.h"
+#include "tensor/npy.h"
 
 static const char magic[] = "\x93NUMPY";
 
@@ -465,6 +465,18 @@ int npy_read(int fd, const char *path, const struct npy_header *header, void *da
 	if (header->is_big_endian)
 		swap_bytes(data, header->data_size, header->swap_size);
 	return 0;
+}
+
+const char *npy_descr(enum accel_dtype dtype)
+{
+	const char *descr = NULL;
+
+	/* the last row of a type is the plain one: u1 behind b1, V8 behind c8 */
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (types[i].dtype == dtype)
+			descr = types[i].descr;
+	}
+	return descr;
 }
 
 size_t npy_format(const char *descr, uint32_t rank, const int64_t *shape,

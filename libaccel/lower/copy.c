@@ -1,132 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Turns a copy between two tensors into a job, and runs it. Knows nothing of how a job is run.
+ * Copies from one tensor to another of the same shape: a nest over the axes of both, planned, bound
+ * and run. Knows nothing of how a job is run.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
-#include "lower/copy.h"
-
-static void drop_loop(struct lower_copy *copy, uint32_t loop)
-{
-	size_t num_after = copy->rank - loop - 1;
-
-	memmove(&copy->extents[loop], &copy->extents[loop + 1],
-		num_after * sizeof(copy->extents[0]));
-	memmove(&copy->dst_strides[loop], &copy->dst_strides[loop + 1],
-		num_after * sizeof(copy->dst_strides[0]));
-	memmove(&copy->src_strides[loop], &copy->src_strides[loop + 1],
-		num_after * sizeof(copy->src_strides[0]));
-	copy->rank--;
-	copy->extents[copy->rank] = 0;
-	copy->dst_strides[copy->rank] = 0;
-	copy->src_strides[copy->rank] = 0;
-}
-
-static bool is_empty(const struct lower_copy *copy)
-{
-	for (uint32_t i = 0; i < copy->rank; i++) {
-		if (!copy->extents[i])
-			return true;
-	}
-	return false;
-}
-
-static void turn_upwards(struct lower_copy *copy, uint32_t loop)
-{
-	int64_t last = (int64_t)copy->extents[loop] - 1;
-
-	if (copy->dst_strides[loop] >= 0)
-		return;
-	copy->dst_offset += last * copy->dst_strides[loop];
-	copy->src_offset += last * copy->src_strides[loop];
-	copy->dst_strides[loop] = -copy->dst_strides[loop];
-	copy->src_strides[loop] = -copy->src_strides[loop];
-}
-
-static uint64_t magnitude(int64_t value)
-{
-	return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
-
-static bool is_outer(const struct lower_copy *copy, uint32_t a, uint32_t b)
-{
-	if (copy->dst_strides[a] != copy->dst_strides[b])
-		return copy->dst_strides[a] > copy->dst_strides[b];
-	return magnitude(copy->src_strides[a]) > magnitude(copy->src_strides[b]);
-}
-
-static void swap_loops(struct lower_copy *copy, uint32_t a, uint32_t b)
-{
-	uint64_t extent = copy->extents[a];
-	int64_t dst_stride = copy->dst_strides[a];
-	int64_t src_stride = copy->src_strides[a];
-
-	copy->extents[a] = copy->extents[b];
-	copy->dst_strides[a] = copy->dst_strides[b];
-	copy->src_strides[a] = copy->src_strides[b];
-	copy->extents[b] = extent;
-	copy->dst_strides[b] = dst_stride;
-	copy->src_strides[b] = src_stride;
-}
-
-/* Insertion: there are few loops, and equal ones keep their order. */
-static void sort_loops(struct lower_copy *copy)
-{
-	for (uint32_t i = 1; i < copy->rank; i++) {
-		for (uint32_t j = i; j && is_outer(copy, j, j - 1); j--)
-			swap_loops(copy, j, j - 1);
-	}
-}
-
-static bool runs_on(int64_t outer_stride, uint64_t inner_extent, int64_t inner_stride)
-{
-	int64_t run;
-
-	return !__builtin_mul_overflow((int64_t)inner_extent, inner_stride, &run) &&
-	       run == outer_stride;
-}
-
-static bool merge_with_inner(struct lower_copy *copy, uint32_t loop)
-{
-	uint64_t inner_extent = copy->extents[loop + 1];
-	uint64_t extent;
-
-	if (!runs_on(copy->dst_strides[loop], inner_extent, copy->dst_strides[loop + 1]) ||
-	    !runs_on(copy->src_strides[loop], inner_extent, copy->src_strides[loop + 1]) ||
-	    __builtin_mul_overflow(copy->extents[loop], inner_extent, &extent) ||
-	    extent > INT64_MAX)
-		return false;
-	copy->extents[loop + 1] = extent;
-	drop_loop(copy, loop);
-	return true;
-}
-
-void lower_copy_canonicalize(struct lower_copy *copy)
-{
-	if (is_empty(copy)) {
-		memset(copy->extents, 0, sizeof(copy->extents));
-		memset(copy->dst_strides, 0, sizeof(copy->dst_strides));
-		memset(copy->src_strides, 0, sizeof(copy->src_strides));
-		copy->rank = 1;
-		copy->dst_offset = 0;
-		copy->src_offset = 0;
-		return;
-	}
-	for (uint32_t i = copy->rank; i--;) {
-		if (copy->extents[i] == 1)
-			drop_loop(copy, i);
-		else
-			turn_upwards(copy, i);
-	}
-	sort_loops(copy);
-	for (uint32_t i = copy->rank; i-- > 1;)
-		merge_with_inner(copy, i - 1);
-}
+#include "lower/address.h"
+#include "lower/bind.h"
+#include "tensor/tensor.h"
 
 static bool is_raw(enum accel_dtype dtype)
 {
@@ -161,96 +46,152 @@ static int check_tensors(const struct accel_tensor *dst, const struct accel_tens
 	return 0;
 }
 
-/* In bytes: nothing overflows, as every axis with more than one element lies in its buffer. */
-static void describe_copy(const struct accel_tensor *dst, const struct accel_tensor *src,
-			  struct lower_copy *copy)
+/* The axes of a copy, by the names i0, i1, .. */
+struct copy_axes {
+	uint32_t rank;
+	struct accel_expression *indices[ACCEL_MAX_DIMS];
+	struct variable_bounds variables[ACCEL_MAX_DIMS];
+	struct bounds bounds;
+};
+
+static int begin_axes(struct copy_axes *axes, const struct accel_tensor *tensor,
+		      struct lower_nest *nest, struct accel_error *error)
 {
-	int64_t size = (int64_t)accel_dtype_size(accel_tensor_dtype(dst));
+	axes->rank = accel_tensor_rank(tensor);
+	axes->bounds = (struct bounds){ axes->rank, axes->variables };
+	nest->num_axes = axes->rank;
+	for (uint32_t i = 0; i < axes->rank; i++) {
+		struct lower_axis *axis = &nest->axes[i];
+		int length = snprintf(axis->name, sizeof(axis->name), "i%u", i);
 
-	memset(copy, 0, sizeof(*copy));
-	for (uint32_t i = 0; i < accel_tensor_rank(dst); i++) {
-		int64_t extent = accel_tensor_shape(dst)[i];
-
-		if (extent == 1)
-			continue;
-		copy->extents[copy->rank] = (uint64_t)extent;
-		if (accel_tensor_num_elements(dst)) {
-			copy->dst_strides[copy->rank] = accel_tensor_strides(dst)[i] * size;
-			copy->src_strides[copy->rank] = accel_tensor_strides(src)[i] * size;
-		}
-		copy->rank++;
+		axis->extent = accel_tensor_shape(tensor)[i];
+		axes->variables[i] = (struct variable_bounds){
+			.name = axis->name, .interval = { 0, axis->extent ? axis->extent - 1 : 0 }
+		};
+		axes->indices[i] = expression_variable(axis->name, (size_t)length);
+		if (!axes->indices[i])
+			return accel_error_set(error, -ENOMEM, "copy: out of memory");
 	}
-	if (accel_tensor_num_elements(dst)) {
-		copy->dst_offset = accel_tensor_offset(dst) * size;
-		copy->src_offset = accel_tensor_offset(src) * size;
-	}
+	return 0;
 }
 
-static int add_operands(struct accel_job *job, const struct lower_copy *copy,
-			const struct accel_tensor *dst, const struct accel_tensor *src,
-			struct accel_error *error)
+static int add_operand(struct accel_plan *plan, enum accel_slot_kind kind, const char *name,
+		       const struct accel_tensor *tensor, const struct copy_axes *axes,
+		       struct lower_operand *operand, struct accel_error *error)
 {
-	struct accel_operand destination = {
-		.buffer = accel_tensor_buffer(dst),
-		.dtype = accel_tensor_dtype(dst),
-		.address.offset = copy->dst_offset,
-	};
-	struct accel_operand source = {
-		.buffer = accel_tensor_buffer(src),
-		.dtype = accel_tensor_dtype(src),
-		.address.offset = copy->src_offset,
-	};
+	struct accel_tensor *description;
+	int64_t index_stride;
 	int ret;
 
-	memcpy(destination.address.strides, copy->dst_strides, sizeof(destination.address.strides));
-	memcpy(source.address.strides, copy->src_strides, sizeof(source.address.strides));
-	ret = accel_job_set_destination(job, &destination, error);
+	ret = tensor_detach(tensor, &description, error);
 	if (ret)
 		return ret;
-	return accel_job_add_source(job, &source, error);
+	ret = plan_add_tensor(plan, kind, name, description, &operand->slot, error);
+	accel_tensor_unref(description);
+	if (ret)
+		return ret;
+	operand->dtype = accel_tensor_dtype(tensor);
+	ret = address_make(tensor, axes->indices, &axes->bounds, &operand->address, &index_stride);
+	return ret ? accel_error_set(error, ret, "copy: the addresses of the %s %s",
+				     kind == ACCEL_SLOT_INPUT ? "source" : "destination",
+				     ret == -ENOMEM ? "need more memory than there is" :
+				     ret == -E2BIG ? "have more terms than a job can have" :
+						     "do not fit 64 bits") : 0;
+}
+
+static int plan_nest(struct accel_plan *plan, struct lower_nest *nest, struct copy_axes *axes,
+		     const struct accel_tensor *dst, const struct accel_tensor *src,
+		     struct accel_error *error)
+{
+	int ret = begin_axes(axes, dst, nest, error);
+
+	nest->num_operands = 2;
+	if (!ret)
+		ret = add_operand(plan, ACCEL_SLOT_INPUT, "source", src, axes, &nest->operands[1],
+				  error);
+	if (!ret)
+		ret = add_operand(plan, ACCEL_SLOT_OUTPUT, "destination", dst, axes,
+				  &nest->operands[0], error);
+	return ret ? ret : lower_nest(nest, plan, error);
+}
+
+ACCEL_API int accel_plan_create_copy(const struct accel_tensor *dst,
+				     const struct accel_tensor *src, struct accel_plan **result,
+				     struct accel_error *error)
+{
+	struct lower_nest nest = { 0 };
+	struct copy_axes axes = { 0 };
+	struct accel_plan *plan;
+	int ret;
+
+	*result = NULL;
+	ret = check_tensors(dst, src, error);
+	if (ret)
+		return ret;
+	plan = plan_new();
+	if (!plan)
+		return accel_error_set(error, -ENOMEM, "copy: out of memory");
+	ret = plan_nest(plan, &nest, &axes, dst, src, error);
+	for (uint32_t i = 0; i < axes.rank; i++)
+		expression_unref(axes.indices[i]);
+	lower_nest_release(&nest);
+	if (ret) {
+		accel_plan_unref(plan);
+		return ret;
+	}
+	plan->info.map_class = ACCEL_CLASS_BIJECTIVE;
+	plan->info.passes_unfused = plan->info.passes;
+	*result = plan;
+	return 0;
+}
+
+/* The jobs of a copy. */
+static int bind_copy(struct accel_tensor *dst, struct accel_tensor *src,
+		     struct plan_binding *binding, struct accel_error *error)
+{
+	struct accel_tensor *tensors[] = { src, dst };
+	struct accel_plan *plan;
+	int ret = accel_plan_create_copy(dst, src, &plan, error);
+
+	if (ret)
+		return ret;
+	ret = plan_bind(plan, 2, tensors, binding, error);
+	accel_plan_unref(plan);
+	return ret;
 }
 
 ACCEL_API int accel_job_create_copy(struct accel_tensor *dst, struct accel_tensor *src,
 				    struct accel_job **job, struct accel_error *error)
 {
-	struct lower_copy copy;
+	struct plan_binding binding;
 	int ret;
 
 	*job = NULL;
-	ret = check_tensors(dst, src, error);
+	ret = bind_copy(dst, src, &binding, error);
 	if (ret)
 		return ret;
-	describe_copy(dst, src, &copy);
-	lower_copy_canonicalize(&copy);
-	if (copy.rank > ACCEL_MAX_RANK)
-		return accel_error_set(error, -E2BIG,
-				       "copy: it needs %u loops, a job has at most %u",
-				       copy.rank, ACCEL_MAX_RANK);
-	ret = accel_job_create(copy.rank, copy.extents, job, error);
-	if (ret)
-		return ret;
-	ret = add_operands(*job, &copy, dst, src, error);
-	if (ret) {
-		accel_job_unref(*job);
-		*job = NULL;
-	}
+	if (binding.num_jobs == 1)
+		*job = accel_job_ref(binding.jobs[0]);
+	else
+		ret = accel_error_set(error, -E2BIG, "copy: it needs %u jobs, expected one",
+				      binding.num_jobs);
+	plan_binding_release(&binding);
 	return ret;
 }
 
 ACCEL_API int accel_copy_async(struct accel_tensor *dst, struct accel_tensor *src,
 			       struct accel_fence **fence, struct accel_error *error)
 {
-	struct accel_job *job;
+	struct plan_binding binding;
 	int ret;
 
 	if (fence)
 		*fence = NULL;
-	ret = accel_job_create_copy(dst, src, &job, error);
+	ret = bind_copy(dst, src, &binding, error);
 	if (ret)
 		return ret;
-	ret = accel_submit(accel_buffer_device(accel_tensor_buffer(dst)), &job, 1, NULL, 0, fence,
-			   error);
-	accel_job_unref(job);
+	ret = accel_submit(binding.device, binding.jobs, binding.num_jobs, NULL, 0, fence, error);
+	plan_binding_release(&binding);
 	return ret;
 }
 

@@ -21,6 +21,7 @@ VERSION := 0.1.0
 SOVERSION := 0
 
 CC := cc
+CXX := c++
 AR := ar
 CFLAGS := -O2 -g
 LDFLAGS :=
@@ -46,9 +47,10 @@ needs_shell := guest
 needs_demo := guest
 needs_check := guest test
 needs_check-unit := test
+needs_check-numpy := test
 needs_check-fuzz := build
 needs_fuzz := build
-needs_bench := build
+needs_bench := build guest
 needs_check-qtest := guest test
 needs_check-kselftest := guest test
 needs_lint := build guest test lint
@@ -61,6 +63,10 @@ prerequisites := $(shell tools/prerequisites $(if $(dry_run),--check) $(groups) 
 ifneq ($(prerequisites),there)
 $(error what is named above is missing)
 endif
+endif
+# What bench compares with is asked for and not insisted upon.
+ifneq ($(filter bench,$(goals)),)
+$(shell tools/prerequisites $(if $(dry_run),--check) peers)
 endif
 
 # --- flags ---------------------------------------------------------------------------------------
@@ -210,7 +216,8 @@ asan_objects := $(asan_sources:%.c=build/asan/%.o)
 asan_library := build/asan/libaccel.a
 
 kselftest_sources := $(sort $(wildcard tests/kselftest/*.c))
-kselftest_programs := $(kselftest_sources:tests/kselftest/%.c=build/kselftest/%)
+kselftest_programs := $(kselftest_sources:tests/kselftest/%.c=build/kselftest/%) \
+		      build/kselftest/chains
 kselftest_headers = $(eval kselftest_headers := $(shell qemu/fetch kselftest))$(kselftest_headers)
 kselftest_flags = $(common_flags) -isystem $(kselftest_headers) -Itests $(CFLAGS)
 reference_objects := $(patsubst %.c,build/release/%.o,$(wildcard tests/reference/*.c))
@@ -232,6 +239,18 @@ build/unit/%: build/asan/tests/unit/%.o $(asan_library)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(sanitize) -o $@ $^ $(cmocka_libs) $(libs)
 
+# Tests of so many jobs that they take the engine as the library has it, without sanitizers.
+quick_programs := build/unit/test_engine_jobs build/unit/test_engine_sizes
+
+build/release/tests/unit/%.o: private includes += -Itests -Itests/reference -Itests/unit \
+	$(cmocka_cflags)
+
+$(quick_programs): build/unit/%: build/release/tests/unit/%.o $(reference_objects) \
+		   $(static_library)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(CFLAGS) $(LDFLAGS) -o $@ $^ $(cmocka_libs) $(libs)
+
 # Each target with the driver that runs it a number of times; with clang, libFuzzer takes its place.
 fuzz_programs := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
@@ -248,11 +267,15 @@ build/kselftest/%: tests/kselftest/%.c $(reference_objects) $(static_library) bu
 	$(Q)$(CC) $(kselftest_flags) -MF $@.d -o $@ $< $(reference_objects) $(static_library) \
 		$(libs)
 
-tests: $(unit_programs) $(fuzz_programs) $(kselftest_programs) build/qemu.done
+build/kselftest/chains: tests/numpy/in_guest $(shared_links)
+	@mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
 
-##:check: every test: unit, fuzz, qtest, kselftest; ends with "N passed, N failed"
+tests: $(shared_links) $(unit_programs) $(fuzz_programs) $(kselftest_programs) build/qemu.done
+
+##:check: every test: unit, fuzz, numpy, qtest, kselftest; ends with "N passed, N failed"
 check: tests guest
-	$(Q)tests/check unit fuzz qtest kselftest
+	$(Q)tests/check unit fuzz numpy qtest kselftest
 
 ##:check-unit: the tests of library, tool and validation, on the host, sanitized
 check-unit: $(unit_programs)
@@ -267,6 +290,10 @@ FUZZ_COUNT := 1000000
 fuzz: $(fuzz_programs)
 	$(Q)for program in $(fuzz_programs); do \
 		echo $$program && $$program --count $(FUZZ_COUNT) || exit; done
+
+##:check-numpy: the library against NumPy, on the host
+check-numpy: $(shared_links)
+	$(Q)tests/check numpy
 
 ##:check-qtest: the tests of the device alone
 check-qtest: build/qemu.done
@@ -283,9 +310,30 @@ build/bench/%: build/release/tests/bench/%.o $(static_library)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
+# Other libraries that accel bench --peers runs, as far as they are installed: at their best on this
+# machine, which is why they are not built with CFLAGS.
+eigen := /usr/include/eigen3
+peers := $(if $(wildcard /usr/include/oneapi/dnnl/dnnl.hpp),build/bench/peer_onednn) \
+	$(if $(wildcard $(eigen)/unsupported/Eigen/CXX11/Tensor),build/bench/peer_eigen) \
+	$(if $(wildcard /usr/lib/python3/dist-packages/numpy),build/bench/peer_numpy)
+peer_flags := -std=c++17 -O3 -march=native -DNDEBUG -Wall -Wextra
+build/bench/peer_onednn: private peer_flags += -fopenmp
+build/bench/peer_onednn: private peer_libs := -ldnnl
+# its own code warns with gcc
+build/bench/peer_eigen: private peer_flags += -isystem $(eigen) -Wno-maybe-uninitialized
+
+build/bench/peer_numpy: tests/bench/peer_numpy
+	@mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+build/bench/peer_%: tests/bench/peer_%.cc tests/bench/peer.h
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(peer_flags) -pthread -o $@ $< $(peer_libs)
+
 ##:bench: what takes how long, beside memcpy in the same run
-bench: $(bench_programs)
-	$(Q)for program in $(bench_programs); do $$program || exit; done
+bench: $(bench_programs) $(peers) guest
+	$(Q)tests/bench/run $(bench_programs)
 
 ##:lint: style, warnings, sparse, licences: what is checked without running it
 lint: all
@@ -355,4 +403,5 @@ objects := $(library_objects) $(tool_objects) $(asan_objects) $(reference_object
 -include $(objects:.o=.d) $(unit_programs:build/unit/%=build/asan/tests/unit/%.d) \
 	$(fuzz_programs:build/fuzz/%=build/asan/tests/fuzz/%.d) build/asan/tests/fuzz/driver.d \
 	$(bench_programs:build/bench/%=build/release/tests/bench/%.d) \
-	$(kselftest_programs:=.d)
+	$(kselftest_programs:=.d) \
+	$(quick_programs:build/unit/%=build/release/tests/unit/%.d)

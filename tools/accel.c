@@ -11,8 +11,10 @@
 static const struct command *const commands[] = {
 	&info_command,
 	&run_command,
+	&plan_command,
 	&map_command,
 	&layout_command,
+	&bench_command,
 	&demo_command,
 };
 

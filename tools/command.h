@@ -26,8 +26,10 @@ struct command {
 
 extern const struct command info_command;
 extern const struct command run_command;
+extern const struct command plan_command;
 extern const struct command map_command;
 extern const struct command layout_command;
+extern const struct command bench_command;
 extern const struct command demo_command;
 
 /* Says what went wrong, as "accel NAME: MESSAGE", and returns status. */
@@ -43,5 +45,6 @@ int command_open(const char *name, struct accel_device **device, struct accel_er
 /* Prints "(1,64,56,56)"; returns text. 24 characters for each axis are enough. */
 const char *command_print_shape(char *text, uint32_t rank, const int64_t *shape);
 #define COMMAND_SHAPE_SIZE (ACCEL_MAX_DIMS * 24)
+#define COMMAND_LONG_SHAPE_SIZE (ACCEL_MAP_MAX_AXES * 24)
 
 #endif /* TOOLS_COMMAND_H */

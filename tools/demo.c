@@ -383,33 +383,34 @@ static int write_photograph(const char *path, struct accel_error *error)
 	return ret;
 }
 
-static void show_photograph(const struct run_request *request, const struct run_report *report)
+static void show_photograph(const struct chain *chain, const struct run_report *report)
 {
 	char text[COMMAND_SHAPE_SIZE];
 
-	printf("     input        %s: %s %s, %s\n", request->in, request->from,
+	printf("     input        %s: %s %s, %s\n", chain->in[0], chain->from,
 	       command_print_shape(text, report->in.rank, report->in.shape),
 	       accel_dtype_name(report->in.dtype));
-	printf("     output       %s: %s %s, %s\n", request->out, request->to,
-	       command_print_shape(text, report->in.rank, report->out_shape),
-	       accel_dtype_name(report->in.dtype));
+	printf("     output       %s: %s %s, %s\n", chain->out, chain->to,
+	       command_print_shape(text, report->out_rank, report->out_shape),
+	       accel_dtype_name(report->out_dtype));
 	printf("     moved        %" PRIu64 " bytes read, %" PRIu64 " bytes written, on %s\n",
 	       report->bytes_read, report->bytes_written, report->device.name);
 	printf("     time         %.3f ms from submission to completion, %.3f ms of it for the job "
 	       "alone\n", (double)report->total_ns / 1e6, (double)report->device_ns / 1e6);
 	printf("     result       all %" PRIu64 " elements equal, compared point by point\n\n",
-	       report->in.num_elements);
+	       report->num_elements);
 }
 
 static int convert_photograph(const char *device, struct accel_error *error)
 {
 	const char *parent = getenv("TMPDIR");
 	char folder[256], in[300], out[300];
-	struct run_request request = {
-		.in = in, .out = out, .from = "HWC", .to = "CHW", .device = device,
-		.is_verified = true,
+	struct chain chain = {
+		.in = { in }, .out = out, .from = "HWC", .to = "CHW",
+		.device = device, .is_verified = true,
 	};
 	struct run_report report;
+	const char *text;
 	int ret;
 
 	snprintf(folder, sizeof(folder), "%.200s/accel-demo-XXXXXX",
@@ -420,10 +421,10 @@ static int convert_photograph(const char *device, struct accel_error *error)
 	snprintf(out, sizeof(out), "%s/planes.npy", folder);
 	printf("6. A photograph, from a file to a file, as 'accel run --verify' does it\n\n");
 	ret = write_photograph(in, error);
-	if (!ret && run_file(&request, &report, error))
+	if (!ret && run_chain(&chain, &report, &text, error))
 		ret = error->code;
 	if (!ret)
-		show_photograph(&request, &report);
+		show_photograph(&chain, &report);
 	unlink(out);
 	unlink(in);
 	rmdir(folder);

@@ -3,6 +3,7 @@
  * The JSON writer. Knows nothing of what is written.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "json.h"
@@ -127,6 +128,21 @@ void json_unsigned(struct json *json, const char *key, uint64_t value)
 {
 	begin_value(json, key);
 	fprintf(json->stream, "%" PRIu64, value);
+}
+
+void json_signed(struct json *json, const char *key, int64_t value)
+{
+	begin_value(json, key);
+	fprintf(json->stream, "%" PRId64, value);
+}
+
+void json_number(struct json *json, const char *key, double value)
+{
+	begin_value(json, key);
+	if (isfinite(value))
+		fprintf(json->stream, "%.6f", value);
+	else
+		fputs("null", json->stream);
 }
 
 void json_bool(struct json *json, const char *key, bool value)

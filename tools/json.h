@@ -25,6 +25,10 @@ void json_end_array(struct json *json);
 /* text is UTF-8; bytes that are not come out as U+FFFD. NULL: null. */
 void json_string(struct json *json, const char *key, const char *text);
 void json_unsigned(struct json *json, const char *key, uint64_t value);
+void json_signed(struct json *json, const char *key, int64_t value);
+
+/* With six digits behind the point; what is no number comes out as null. */
+void json_number(struct json *json, const char *key, double value);
 void json_bool(struct json *json, const char *key, bool value);
 void json_integers(struct json *json, const char *key, const int64_t *values, size_t count);
 

@@ -1,338 +1,427 @@
 // SPDX-License-Identifier: MIT
 /*
- * accel run: reads a tensor from a .npy file, has its layout changed, and writes it to another.
+ * accel run: reads tensors from .npy files, has a chain of transforms done to them, and writes the
+ * result to another. A large result is made in slices of its first axis.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "argument.h"
+#include "chain_tensor.h"
 #include "error.h"
 #include "json.h"
 #include "output.h"
+#include "progress.h"
 #include "run.h"
 #include "verify.h"
 
-/* Everything that a run holds; what is not there (yet) is NULL or -1. */
+/* Bytes of the result that are made at a time: enough to hide what a slice costs besides. */
+#define SLICE_BYTES	((uint64_t)64 << 20)
+
+/* Everything that a run holds; what is not there (yet) is NULL. */
 struct run {
-	const struct run_request *request;
+	const struct chain *chain;
 	struct run_report *report;
-	int in_fd;
-	struct accel_layout *from;
-	struct accel_layout *to;	/* over the axes of from */
+	struct chain_function built;		/* of the slice under way */
 	struct accel_device *device;
 	struct output *output;
-	struct accel_tensor *src;
-	struct accel_tensor *dst;
+	struct accel_tensor *tensors[CHAIN_MAX_TENSORS];	/* the inputs; the rest NULL */
+	struct accel_device *checker;		/* --verify: the CPU, and the inputs there */
+	struct accel_tensor *checked[CHAIN_MAX_TENSORS];
+	int64_t num_rows;			/* of the whole result; 1 if it has no axes */
+	int64_t slice_rows;
+	uint64_t row_bytes;
+	struct accel_buffer *slice;		/* slice_rows of the result */
+	struct accel_buffer *checked_slice;
 };
-
-static int parse_layouts(struct run *run, struct accel_error *error)
-{
-	const struct run_request *request = run->request;
-	const struct npy_header *in = &run->report->in;
-	int ret = accel_layout_parse(request->from, NULL, &run->from, error);
-
-	if (!ret)
-		ret = accel_layout_parse(request->to, accel_layout_axes(run->from), &run->to,
-					 error);
-	if (ret)
-		return ret;
-	if (accel_layout_rank(run->from) != in->rank)
-		return accel_error_set(error, -EINVAL,
-				       "--from %s names %u axes, %s has %u", request->from,
-				       accel_layout_rank(run->from), request->in, in->rank);
-	/* strides say nothing of an output file's shape; those of an input are the file's own */
-	ret = accel_layout_physical_shape(run->from, in->rank, in->shape, run->report->out_shape,
-					  error);
-	if (ret)
-		return ret;
-	return accel_layout_physical_shape(run->to, in->rank, in->shape, run->report->out_shape,
-					   error);
-}
 
 /* Whatever can be wrong with what was asked for shows here, before any work is done. */
 static int prepare(struct run *run, struct accel_error *error)
 {
-	int ret = npy_open(run->request->in, &run->report->in, &run->in_fd, error);
-
-	if (!ret)
-		ret = parse_layouts(run, error);
-	if (!ret)
-		ret = command_open(run->request->device, &run->device, error);
-	if (!ret)
-		ret = output_create(run->request->out, &run->output, error);
-	if (!ret)
-		accel_device_info(run->device, &run->report->device);
-	return ret;
-}
-
-/* The input's strides are those of the file: its data goes into the buffer as it is. */
-static int create_source(struct run *run, struct accel_error *error)
-{
-	const struct npy_header *in = &run->report->in;
-	int64_t strides[ACCEL_MAX_DIMS];
-	struct accel_buffer *buffer;
-	int64_t stride = 1;
-	int ret;
-
-	for (uint32_t i = 0; i < in->rank; i++) {
-		uint32_t axis = in->is_fortran ? i : in->rank - 1 - i;
-
-		strides[axis] = stride;
-		/* an empty shape may have extents of any size; its strides do not matter */
-		if (in->num_elements)
-			stride *= in->shape[axis];
-	}
-	ret = accel_buffer_create(run->device, in->data_size ? in->data_size : 1, &buffer, error);
-	if (ret)
-		return ret;
-	ret = accel_tensor_from_buffer(buffer, in->dtype, in->rank, in->shape, strides, 0,
-				       &run->src, error);
-	accel_buffer_unref(buffer);
-	return ret;
-}
-
-static int create_tensors(struct run *run, struct accel_error *error)
-{
-	const struct npy_header *in = &run->report->in;
-	int ret = create_source(run, error);
-
-	if (ret)
-		return ret;
-	return accel_tensor_create(run->device, in->dtype, in->rank, in->shape, run->to, &run->dst,
-				   error);
-}
-
-static int copy(struct run *run, struct accel_error *error)
-{
 	struct run_report *report = run->report;
-	struct accel_fence_result result;
-	struct accel_job_result job_result;
-	struct accel_fence *fence;
-	int ret = accel_copy_async(run->dst, run->src, &fence, error);
+	struct chain_function *built = &run->built;
+	int ret = chain_build(run->chain, NULL, built, error);
 
+	if (!ret)
+		ret = command_open(run->chain->device ? run->chain->device : "auto", &run->device,
+				   error);
+	if (!ret)
+		ret = output_create(run->chain->out, &run->output, error);
 	if (ret)
 		return ret;
-	ret = accel_fence_wait(fence, -1, error);
-	if (!ret)
-		ret = accel_fence_result(fence, &result, error);
-	if (!ret)
-		ret = accel_fence_job_result(fence, 0, &job_result, error);
-	accel_fence_unref(fence);
-	if (ret)
-		return ret;
-	report->total_ns = result.end_ns - result.submit_ns;
-	report->device_ns = job_result.device_ns;
-	report->bytes_read = report->in.data_size;
-	report->bytes_written = report->in.data_size;
+	accel_device_info(run->device, &report->device);
+	report->in = built->inputs[0].header;
+	report->out_dtype = built->dtype;
+	report->out_rank = built->rank;
+	memcpy(report->out_shape, built->shape, sizeof(built->shape));
+	report->num_elements = 1;
+	for (uint32_t i = 0; i < built->rank; i++)
+		report->num_elements *= (uint64_t)built->shape[i];
+	run->num_rows = built->rank ? built->shape[0] : 1;
+	/* the library has seen to it that the bytes of the result fit 63 bits */
+	run->row_bytes = run->num_rows ? report->num_elements / (uint64_t)run->num_rows *
+					 accel_dtype_size(built->dtype) : 0;
 	return 0;
 }
 
-static int write_output(struct run *run, const void *data, struct accel_error *error)
+static int load_inputs(struct accel_device *device, const struct chain_function *built,
+		       struct accel_tensor **tensors, struct accel_error *error)
 {
-	const struct npy_header *in = &run->report->in;
-	char bytes[NPY_MAX_FORMATTED];
-	size_t size = npy_format(in->descr, in->rank, run->report->out_shape, bytes);
-	struct output *output = run->output;
-	int ret = output_write(output, bytes, size, error);
+	int ret = 0;
+
+	for (uint32_t i = 0; i < built->num_inputs && !ret; i++)
+		ret = chain_load_input(device, &built->inputs[i], &tensors[i], error);
+	return ret;
+}
+
+static int create_slice(struct accel_device *device, uint64_t size, struct accel_buffer **slice,
+			struct accel_error *error)
+{
+	return accel_buffer_create(device, size ? size : 1, slice, error);
+}
+
+static int load(struct run *run, struct accel_error *error)
+{
+	uint64_t rows = run->row_bytes ? SLICE_BYTES / run->row_bytes : (uint64_t)run->num_rows;
+	uint64_t size;
+	int ret;
+
+	run->slice_rows = rows < 1 ? 1 : rows > (uint64_t)run->num_rows ? run->num_rows :
+									 (int64_t)rows;
+	size = (uint64_t)run->slice_rows * run->row_bytes;
+	ret = create_slice(run->device, size, &run->slice, error);
+	if (!ret)
+		ret = load_inputs(run->device, &run->built, run->tensors, error);
+	if (ret || !run->chain->is_verified)
+		return ret;
+	ret = accel_open("cpu", &run->checker, error);
+	if (!ret)
+		ret = create_slice(run->checker, size, &run->checked_slice, error);
+	return ret ? ret : load_inputs(run->checker, &run->built, run->checked, error);
+}
+
+/* A plan of the slice, run on one device. */
+struct pass {
+	struct accel_tensor **tensors;	/* the inputs; the output is put behind them */
+	struct accel_buffer *slice;
+	bool is_unfused;
+	struct accel_plan *plan;
+	struct accel_task *task;
+};
+
+static void add_times(struct run_report *report, struct accel_fence *fence)
+{
+	struct accel_fence_result result;
+	struct accel_job_result job_result;
+
+	if (accel_fence_result(fence, &result, NULL))
+		return;
+	report->total_ns += result.end_ns - result.submit_ns;
+	for (uint32_t j = 0; j < result.num_jobs; j++) {
+		if (!accel_fence_job_result(fence, j, &job_result, NULL))
+			report->device_ns += job_result.device_ns;
+	}
+}
+
+static int run_task(struct pass *pass, struct run_report *report, struct accel_error *error)
+{
+	struct accel_fence *fence;
+	int ret = accel_task_submit(pass->task, NULL, 0, error);
 
 	if (!ret)
-		ret = output_write(output, data, in->data_size, error);
+		ret = accel_task_wait(pass->task, -1, error);
+	if (!ret && report)
+		ret = accel_task_fence(pass->task, &fence, error);
+	if (ret || !report)
+		return ret;
+	add_times(report, fence);
+	accel_fence_unref(fence);
+	return 0;
+}
+
+static int run_pass(struct run *run, struct pass *pass, struct run_report *report,
+		    struct accel_error *error)
+{
+	struct accel_plan_options options = { .is_unfused = pass->is_unfused };
+	const struct chain_function *built = &run->built;
+	struct accel_tensor **output = &pass->tensors[built->num_inputs];
+	int ret;
+
+	ret = accel_plan_create(built->function, &options, &pass->plan, error);
+	if (!ret)
+		ret = accel_tensor_from_buffer(pass->slice, built->dtype, built->rank, built->shape,
+					       NULL, 0, output, error);
+	if (!ret)
+		ret = accel_task_create(pass->plan, built->num_inputs + 1, pass->tensors,
+					&pass->task, error);
+	if (!ret)
+		ret = run_task(pass, report, error);
+	accel_task_unref(pass->task);
+	accel_tensor_unref(*output);
+	*output = NULL;
+	return ret;
+}
+
+static void add_costs(struct run_report *report, const struct accel_plan *plan)
+{
+	struct accel_plan_info info;
+
+	accel_plan_info(plan, &info);
+	report->num_jobs += info.num_jobs;
+	report->passes = info.passes;
+	report->bytes_read += info.bytes_read;
+	report->bytes_written += info.bytes_written;
+}
+
+/* From one order of axes to another, and nothing else: what verify_copy() knows by itself. */
+static bool is_reorder(const struct chain *chain)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	return !chain->num_steps && !chain->unpack && chain->from && chain->to &&
+	       chain->from[strspn(chain->from, letters)] == '\0' &&
+	       chain->to[strspn(chain->to, letters)] == '\0';
+}
+
+static int verify_reorder(const struct run *run, const struct chain_rows *rows, const void *data,
+			  struct accel_error *error)
+{
+	const struct npy_header *in = &run->report->in;
+	struct verify_copy copy = {
+		.from = run->chain->from,
+		.to = run->chain->to,
+		.shape = in->shape,
+		.is_fortran = in->is_fortran,
+		.element_size = accel_dtype_size(in->dtype),
+		.first_row = rows->first,
+		.num_rows = rows->count,
+	};
+	void *input;
+	int ret = accel_buffer_map(accel_tensor_buffer(run->checked[0]), &input, error);
+
+	return ret ? ret : verify_copy(&copy, input, data, error);
+}
+
+/* The same slice a step at a time, on the CPU. */
+static int verify_slice(struct run *run, const struct chain_rows *rows, const void *data,
+			uint64_t size, struct accel_error *error)
+{
+	struct pass pass = {
+		.tensors = run->checked, .slice = run->checked_slice, .is_unfused = true
+	};
+	void *expected;
+	int ret;
+
+	if (is_reorder(run->chain))
+		return verify_reorder(run, rows, data, error);
+	ret = run_pass(run, &pass, NULL, error);
+	accel_plan_unref(pass.plan);
+	if (!ret)
+		ret = accel_buffer_map(run->checked_slice, &expected, error);
+	return ret ? ret : verify_equal(data, expected, size, accel_dtype_size(run->built.dtype),
+					error);
+}
+
+static int make_slice(struct run *run, const struct chain_rows *rows, struct accel_error *error)
+{
+	struct pass pass = {
+		.tensors = run->tensors, .slice = run->slice, .is_unfused = run->chain->is_unfused
+	};
+	uint64_t size = (uint64_t)rows->count * run->row_bytes;
+	void *data;
+	int ret;
+
+	if (rows->count != run->num_rows) {
+		ret = chain_build(run->chain, rows, &run->built, error);
+		if (ret)
+			return ret;
+	}
+	ret = run_pass(run, &pass, run->report, error);
+	if (!ret) {
+		add_costs(run->report, pass.plan);
+		ret = accel_buffer_map(run->slice, &data, error);
+	}
+	accel_plan_unref(pass.plan);
+	if (!ret && run->chain->is_verified)
+		ret = verify_slice(run, rows, data, size, error);
+	return ret ? ret : output_write(run->output, data, size, error);
+}
+
+static int make_slices(struct run *run, struct accel_error *error)
+{
+	struct progress progress;
+	int ret = 0;
+
+	progress_begin(&progress, "accel run", (uint64_t)run->num_rows);
+	for (int64_t row = 0; row < run->num_rows && !ret; row += run->slice_rows) {
+		struct chain_rows rows = { row, run->num_rows - row };
+
+		if (rows.count > run->slice_rows)
+			rows.count = run->slice_rows;
+		ret = make_slice(run, &rows, error);
+		progress_show(&progress, (uint64_t)(row + rows.count));
+	}
+	progress_end(&progress);
+	return ret;
+}
+
+/* What is only moved keeps the file's own name for its type: a truth value, a complex number. */
+static const char *output_descr(const struct run *run)
+{
+	const struct run_report *report = run->report;
+	bool is_computed = false;
+
+	for (uint32_t i = 0; i < run->chain->num_steps; i++)
+		is_computed |= run->chain->steps[i].kind == CHAIN_COMPUTE ||
+			       run->chain->steps[i].kind == CHAIN_CAST;
+	return is_computed ? npy_descr(report->out_dtype) : report->in.descr;
+}
+
+static int work(struct run *run, struct accel_error *error)
+{
+	const struct run_report *report = run->report;
+	char bytes[NPY_MAX_FORMATTED];
+	struct output *output = run->output;
+	size_t size;
+	int ret = load(run, error);
+
+	if (ret)
+		return ret;
+	size = npy_format(output_descr(run), report->out_rank, report->out_shape, bytes);
+	ret = output_write(output, bytes, size, error);
+	if (!ret)
+		ret = make_slices(run, error);
 	if (ret)
 		return ret;
 	run->output = NULL;
 	return output_commit(output, error);
 }
 
-static int work(struct run *run, struct accel_error *error)
-{
-	const struct run_request *request = run->request;
-	const struct npy_header *in = &run->report->in;
-	struct verify_copy verification = {
-		.from = request->from,
-		.to = request->to,
-		.shape = in->shape,
-		.is_fortran = in->is_fortran,
-		.element_size = accel_dtype_size(in->dtype),
-	};
-	void *src_data, *dst_data;
-	int ret = create_tensors(run, error);
-
-	if (!ret)
-		ret = accel_buffer_map(accel_tensor_buffer(run->src), &src_data, error);
-	if (!ret)
-		ret = accel_buffer_map(accel_tensor_buffer(run->dst), &dst_data, error);
-	if (!ret)
-		ret = npy_read(run->in_fd, request->in, in, src_data, error);
-	if (!ret)
-		ret = copy(run, error);
-	if (!ret && request->is_verified)
-		ret = verify_copy(&verification, src_data, dst_data, error);
-	return ret ? ret : write_output(run, dst_data, error);
-}
-
 static void release(struct run *run)
 {
-	accel_tensor_unref(run->dst);
-	accel_tensor_unref(run->src);
+	for (uint32_t i = 0; i < CHAIN_MAX_TENSORS; i++) {
+		accel_tensor_unref(run->tensors[i]);
+		accel_tensor_unref(run->checked[i]);
+	}
+	accel_buffer_unref(run->slice);
+	accel_buffer_unref(run->checked_slice);
 	output_discard(run->output);
 	accel_device_unref(run->device);
-	accel_layout_unref(run->to);
-	accel_layout_unref(run->from);
-	if (run->in_fd >= 0)
-		close(run->in_fd);
+	accel_device_unref(run->checker);
+	chain_release(&run->built);
 }
 
-int run_file(const struct run_request *request, struct run_report *report,
-	     struct accel_error *error)
+int run_chain(const struct chain *chain, struct run_report *report, const char **text_at_fault,
+	      struct accel_error *error)
 {
-	struct run run = { .request = request, .report = report, .in_fd = -1 };
+	struct run run = { .chain = chain, .report = report };
 	int status = STATUS_OK;
 
 	memset(report, 0, sizeof(*report));
+	chain_init(&run.built);
+	chain_guard_files(true);
 	if (prepare(&run, error))
 		status = STATUS_USAGE;
 	else if (work(&run, error))
 		status = STATUS_FAILED;
+	*text_at_fault = status == STATUS_USAGE ? run.built.text_at_fault : NULL;
 	release(&run);
+	chain_guard_files(false);
 	return status;
 }
 
-static void print_text(const struct run_request *request, const struct run_report *report)
+/* The command ---------------------------------------------------------------------------------- */
+
+static void print_text(const struct chain *chain, const struct run_report *report)
 {
 	char in_shape[COMMAND_SHAPE_SIZE], out_shape[COMMAND_SHAPE_SIZE];
 
-	printf("%s: %s %s %s\n", request->in, request->from,
+	printf("%s: %s%s%s %s\n", chain->in[0], chain->from ? chain->from : "",
+	       chain->from ? " " : "",
 	       command_print_shape(in_shape, report->in.rank, report->in.shape),
 	       accel_dtype_name(report->in.dtype));
-	printf("%s: %s %s %s\n", request->out, request->to,
-	       command_print_shape(out_shape, report->in.rank, report->out_shape),
-	       accel_dtype_name(report->in.dtype));
-	printf("%s: %" PRIu64 " bytes read, %" PRIu64 " written, %.3f ms, %.3f ms of it for the "
-	       "job alone%s\n", report->device.name, report->bytes_read, report->bytes_written,
+	printf("%s: %s%s%s %s\n", chain->out, chain->to ? chain->to : "", chain->to ? " " : "",
+	       command_print_shape(out_shape, report->out_rank, report->out_shape),
+	       accel_dtype_name(report->out_dtype));
+	printf("%s: %" PRIu64 " bytes read, %" PRIu64 " written, %u job%s, %.3f ms, %.3f ms of it "
+	       "for the job%s alone%s\n", report->device.name, report->bytes_read,
+	       report->bytes_written, report->num_jobs, report->num_jobs == 1 ? "" : "s",
 	       (double)report->total_ns / 1e6, (double)report->device_ns / 1e6,
-	       request->is_verified ? "; verified" : "");
+	       report->num_jobs == 1 ? "" : "s", chain->is_verified ? "; verified" : "");
 }
 
-static void print_json(const struct run_request *request, const struct run_report *report)
+static void print_json(const struct chain *chain, const struct run_report *report)
 {
 	struct json json = { .stream = stdout };
 
 	json_begin_object(&json, NULL);
-	json_string(&json, "in", request->in);
-	json_string(&json, "out", request->out);
-	json_string(&json, "from", request->from);
-	json_string(&json, "to", request->to);
+	json_string(&json, "in", chain->in[0]);
+	json_string(&json, "out", chain->out);
+	json_string(&json, "from", chain->from);
+	json_string(&json, "to", chain->to);
 	json_string(&json, "dtype", accel_dtype_name(report->in.dtype));
+	json_string(&json, "out_dtype", accel_dtype_name(report->out_dtype));
 	json_integers(&json, "in_shape", report->in.shape, report->in.rank);
-	json_integers(&json, "out_shape", report->out_shape, report->in.rank);
+	json_integers(&json, "out_shape", report->out_shape, report->out_rank);
 	json_string(&json, "device", report->device.name);
+	json_unsigned(&json, "jobs", report->num_jobs);
+	json_unsigned(&json, "passes", report->passes);
 	json_unsigned(&json, "bytes_read", report->bytes_read);
 	json_unsigned(&json, "bytes_written", report->bytes_written);
 	json_unsigned(&json, "total_ns", report->total_ns);
 	json_unsigned(&json, "device_ns", report->device_ns);
-	json_bool(&json, "verified", request->is_verified);
+	json_bool(&json, "verified", chain->is_verified);
 	json_end_object(&json);
-}
-
-/* Options that take a value, and where it goes. */
-static const struct {
-	const char *name;
-	size_t offset;
-} valued_options[] = {
-	{ "in", offsetof(struct run_request, in) },
-	{ "out", offsetof(struct run_request, out) },
-	{ "from", offsetof(struct run_request, from) },
-	{ "to", offsetof(struct run_request, to) },
-	{ "device", offsetof(struct run_request, device) },
-};
-
-#define NUM_REQUIRED 4	/* the first of them */
-
-static const char **value_of(struct run_request *request, size_t i)
-{
-	return (const char **)((char *)request + valued_options[i].offset);
-}
-
-static int parse_arguments(int argc, char **argv, struct run_request *request, bool *is_json)
-{
-	static const struct option options[] = {
-		{ "in", required_argument, NULL, 0 },
-		{ "out", required_argument, NULL, 1 },
-		{ "from", required_argument, NULL, 2 },
-		{ "to", required_argument, NULL, 3 },
-		{ "device", required_argument, NULL, 4 },
-		{ "verify", no_argument, NULL, 'v' },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option;
-
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == '?')
-			return command_misuse(&run_command, "bad option");
-		if (option == 'v')
-			request->is_verified = true;
-		else if (option == 'j')
-			*is_json = true;
-		else if (*value_of(request, (size_t)option))
-			return command_misuse(&run_command, "--%s is given twice",
-					      valued_options[option].name);
-		else
-			*value_of(request, (size_t)option) = optarg;
-	}
-	if (optind < argc)
-		return command_misuse(&run_command, "argument '%s', expected options alone",
-				      argv[optind]);
-	for (size_t i = 0; i < NUM_REQUIRED; i++) {
-		if (!*value_of(request, i))
-			return command_misuse(&run_command, "--%s is missing",
-					      valued_options[i].name);
-	}
-	if (!request->device)
-		request->device = "auto";
-	return STATUS_OK;
 }
 
 static int run_run(int argc, char **argv)
 {
-	struct run_request request = { 0 };
 	struct run_report report;
 	struct accel_error error;
-	bool is_json = false;
-	int status = parse_arguments(argc, argv, &request, &is_json);
+	struct chain chain;
+	const char *text;
+	int status = chain_parse(&run_command, argc, argv, &chain);
 
 	if (status)
 		return status;
-	status = run_file(&request, &report, &error);
+	if (!chain.in[0])
+		return command_misuse(&run_command, "--in is missing");
+	if (!chain.out)
+		return command_misuse(&run_command, "--out is missing");
+	if (chain.shape || chain.dtype)
+		return command_misuse(&run_command, "--%s: the input's is known; it is for accel "
+				      "plan", chain.shape ? "shape" : "dtype");
+	status = run_chain(&chain, &report, &text, &error);
 	if (status)
-		return command_fail(&run_command, status, &error);
-	if (is_json)
-		print_json(&request, &report);
+		return text ? argument_fail(&run_command, text, &error) :
+			      command_fail(&run_command, status, &error);
+	if (chain.is_json)
+		print_json(&chain, &report);
 	else
-		print_text(&request, &report);
+		print_text(&chain, &report);
 	return STATUS_OK;
 }
 
 const struct command run_command = {
 	.name = "run",
-	.summary = "change the layout of a tensor in a .npy file",
+	.summary = "transform tensors in .npy files",
 	.usage =
-		"usage: accel run --in IN.npy --out OUT.npy --from ORDER --to ORDER\n"
-		"                 [--device auto|cpu|PATH] [--verify] [--json]\n"
+		"usage: accel run --in IN.npy --out OUT.npy [OPTION]...\n"
 		"\n"
-		"Reads a tensor, has its elements put into another order, and writes the result.\n"
+		"Reads a tensor, does to it what the options say, in the order in which they are\n"
+		"written, and writes the result: all in one pass over memory where that can be.\n"
+		"'accel plan' with the same options shows how.\n"
 		"\n"
-		"  --in PATH      the input\n"
-		"  --out PATH     the output; replaced as a whole, or not at all\n"
-		"  --from ORDER   the axes of the input, outermost first: NCHW\n"
-		"  --to ORDER     the axes of the output, the same letters: NHWC\n"
-		"  --device NAME  auto (the first Tessera, else the CPU), cpu, or a node's path\n"
-		"  --verify       compare the result with the input, element by element\n"
-		"  --json         report as JSON\n",
+		CHAIN_USAGE
+		"\n"
+		"  --out PATH       the output, with the physical shape of --to; replaced as a\n"
+		"                   whole, or not at all\n"
+		"  --device NAME    auto (the first Tessera, else the CPU), cpu, or a node's path\n"
+		"  --verify         compare with the same steps done one at a time on the CPU\n"
+		"  --json           report as JSON\n",
 	.run = run_run,
 };

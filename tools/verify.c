@@ -50,7 +50,11 @@ static int64_t begin_walk(const struct verify_copy *copy, struct walk *walk)
 	for (size_t i = 0; i < walk->rank; i++)
 		walk->strides[i] =
 			input_stride(copy, (size_t)(strchr(copy->from, copy->to[i]) - copy->from));
-	return num_elements;
+	if (!copy->num_rows)
+		return num_elements;
+	walk->index[0] = copy->first_row;
+	walk->place = copy->first_row * walk->strides[0];
+	return num_elements / walk->extents[0] * copy->num_rows;
 }
 
 static void step(struct walk *walk)
@@ -105,4 +109,21 @@ int verify_copy(const struct verify_copy *copy, const void *input, const void *o
 			return report_difference(copy, &walk, found, expected, error);
 	}
 	return 0;
+}
+
+int verify_equal(const void *found, const void *expected, uint64_t size, size_t element_size,
+		 struct accel_error *error)
+{
+	const unsigned char *found_bytes = found, *expected_bytes = expected;
+	char found_text[2 * MAX_ELEMENT + 1], expected_text[2 * MAX_ELEMENT + 1];
+	uint64_t i = 0;
+
+	if (!memcmp(found, expected, size))
+		return 0;
+	while (!memcmp(found_bytes + i, expected_bytes + i, element_size))
+		i += element_size;
+	print_bytes(found_text, found_bytes + i, element_size);
+	print_bytes(expected_text, expected_bytes + i, element_size);
+	return accel_error_set(error, -EIO, "verify: element %" PRIu64 " is 0x%s, expected 0x%s",
+			       i / element_size, found_text, expected_text);
 }

@@ -19,6 +19,8 @@ struct verify_copy {
 	const int64_t *shape;	/* of the input, in the order of from */
 	bool is_fortran;	/* the input's first axis is the fastest, not its last */
 	size_t element_size;
+	int64_t first_row;	/* of the output's first axis, where not all of it is compared */
+	int64_t num_rows;	/* 0: all of it */
 	/* The element that must be stored for one that was loaded; NULL: the same. */
 	void (*expect)(void *element);
 };
@@ -29,5 +31,9 @@ struct verify_copy {
  */
 int verify_copy(const struct verify_copy *copy, const void *input, const void *output,
 		struct accel_error *error);
+
+/* Compares a result with what it must be, byte by byte: 0, or -EIO with the first element. */
+int verify_equal(const void *found, const void *expected, uint64_t size, size_t element_size,
+		 struct accel_error *error);
 
 #endif /* TOOLS_VERIFY_H */

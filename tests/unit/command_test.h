@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a subcommand of accel in this process, and keeps what it prints. A test defines COMMAND, the
- * struct command under test, before it includes this.
+ * Runs a subcommand of accel in this process, and keeps what it prints. A test of one command
+ * defines COMMAND, its struct command, before it includes this.
  */
 #ifndef TESTS_UNIT_COMMAND_TEST_H
 #define TESTS_UNIT_COMMAND_TEST_H
@@ -37,24 +37,33 @@ static void restore(FILE *stream, int fd, int saved, FILE *file, char *text, siz
 	fclose(file);
 }
 
-/* Runs the command with these arguments, and keeps what it prints. */
-static int run(const char *const *arguments)
+#define MAX_ARGUMENTS 96
+
+/* Runs a command with these arguments, and keeps what it prints. */
+static int run_command_with(const struct command *command, const char *const *arguments)
 {
 	FILE *out = tmpfile(), *err = tmpfile();
 	int saved_out, saved_err, status, count = 1;
-	char *argv[16] = { (char *)COMMAND.name };
+	char *argv[MAX_ARGUMENTS] = { (char *)command->name };
 
 	assert_true(out && err);
 	for (; arguments[count - 1]; count++)
 		argv[count] = (char *)arguments[count - 1];
 	saved_out = redirect(stdout, STDOUT_FILENO, out);
 	saved_err = redirect(stderr, STDERR_FILENO, err);
-	status = COMMAND.run(count, argv);
+	status = command->run(count, argv);
 	restore(stderr, STDERR_FILENO, saved_err, err, complained, sizeof(complained));
 	restore(stdout, STDOUT_FILENO, saved_out, out, printed, sizeof(printed));
 	return status;
 }
 
+#ifdef COMMAND
+static int run(const char *const *arguments)
+{
+	return run_command_with(&COMMAND, arguments);
+}
+
 #define RUN(...)	run((const char *const[]){ __VA_ARGS__, NULL })
+#endif
 
 #endif /* TESTS_UNIT_COMMAND_TEST_H */

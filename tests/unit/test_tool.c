@@ -12,7 +12,7 @@
 #include "accel_test.h"
 #include "command.h"
 #include "json.h"
-#include "npy.h"
+#include "tensor/npy.h"
 #include "output.h"
 #include "verify.h"
 
@@ -259,7 +259,7 @@ static void run_changes_the_layout_of_a_file(void **state)
 	assert_string_equal(complained, "");
 	assert_non_null(strstr(printed, "in.npy: HW (2,3) u8\n"));
 	assert_non_null(strstr(printed, "out.npy: WH (3,2) u8\n"));
-	assert_non_null(strstr(printed, "cpu: 6 bytes read, 6 written, "));
+	assert_non_null(strstr(printed, "cpu: 6 bytes read, 6 written, 1 job, "));
 	assert_non_null(strstr(printed, "; verified\n"));
 	expect_no_litter();
 }
@@ -317,15 +317,15 @@ static const struct bad_arguments {
 	{ .in = "/etc/passwd", .message = "accel run: /etc/passwd: not a .npy file: it does not "
 	  "begin with the six bytes 93 'NUMPY' and a version\n" },
 	{ .from = "Hx", .message = "accel run: layout: axis x at column 2 has no factor, expected "
-	  "one as in 16x\n" },
+	  "one as in 16x\n  Hx\n   ^\n" },
 	{ .to = "WW", .message = "accel run: layout: found 'W' at column 2, expected each axis "
-	  "once\n" },
-	{ .to = "WC", .message = "accel run: layout: axis C is none of \"HW\"\n" },
-	{ .to = "W", .message = "accel run: layout: axis H of \"HW\" is missing\n" },
-	{ .to = "strides:1,2", .message = "accel run: layout: strides have no physical shape, a "
-	  "dimension order has\n" },
-	{ .from = "strides:1,2", .to = "strides:2,1", .message = "accel run: layout: strides have "
-	  "no physical shape, a dimension order has\n" },
+	  "once\n  WW\n   ^\n" },
+	{ .to = "WC", .message = "accel run: layout: axis C is none of \"HW\"\n  WC\n   ^\n" },
+	{ .to = "W", .message = "accel run: layout: axis H of \"HW\" is missing\n  W\n   ^\n" },
+	{ .to = "strides:1,2", .message = "accel run: --to strides:1,2: a .npy file has an order "
+	  "of axes, no strides\n" },
+	{ .from = "strides:1,2", .message = "accel run: --from strides:1,2: a .npy file has an "
+	  "order of axes, no strides\n" },
 	{ .device = "gpu", .message = "accel run: device gpu: No such file or directory (expected "
 	  "\"cpu\" or the path of a Tessera node)\n" },
 	{ .device = "/dev/null", .message = "accel run: device /dev/null: not a DRM node, expected "
@@ -372,9 +372,10 @@ static void rank_of_the_file_must_be_that_of_the_layout(void **state)
 static void missing_option_is_misuse(void **state)
 {
 	(void)state;
-	assert_int_equal(run_accel("run", "--in", in_path, "--out", out_path, "--from", "HW",
-				   NULL), 2);
-	assert_string_equal(complained, "accel run: --to is missing\nTry 'accel help run'.\n");
+	assert_int_equal(run_accel("run", "--in", in_path, NULL), 2);
+	assert_string_equal(complained, "accel run: --out is missing\nTry 'accel help run'.\n");
+	assert_int_equal(run_accel("run", "--out", out_path, NULL), 2);
+	assert_string_equal(complained, "accel run: --in is missing\nTry 'accel help run'.\n");
 }
 
 static void option_given_twice_is_misuse(void **state)
@@ -644,7 +645,7 @@ static void add_one(void *element)
 
 static void check_accepts_what_is_right(void **state)
 {
-	struct verify_copy copy = { "HW", "WH", check_shape, false, 1, NULL };
+	struct verify_copy copy = { "HW", "WH", check_shape, false, 1, 0, 0, NULL };
 
 	(void)state;
 	expect_ok(verify_copy(&copy, "abcdef", "adbecf", &error));
@@ -657,17 +658,35 @@ static void check_accepts_what_is_right(void **state)
 
 static void check_names_the_first_element_that_differs(void **state)
 {
-	struct verify_copy copy = { "HW", "WH", check_shape, false, 2, NULL };
+	struct verify_copy copy = { "HW", "WH", check_shape, false, 2, 0, 0, NULL };
 
 	(void)state;
 	expect_failure(verify_copy(&copy, "aabbccddeeff", "aaddbbexccfx", &error), -EIO,
 		       "verify: the element at WH = (1,1) is 0x7865, expected 0x6565");
 }
 
+static void check_of_rows_looks_at_no_others(void **state)
+{
+	struct verify_copy copy = { "HW", "WH", check_shape, false, 1, 1, 2, NULL };
+
+	(void)state;
+	expect_ok(verify_copy(&copy, "abcdef", "becf", &error));
+	expect_failure(verify_copy(&copy, "abcdef", "becx", &error), -EIO,
+		       "verify: the element at WH = (2,1) is 0x78, expected 0x66");
+}
+
+static void bytes_that_differ_are_named(void **state)
+{
+	(void)state;
+	expect_ok(verify_equal("abcd", "abcd", 4, 2, &error));
+	expect_failure(verify_equal("abcd", "abcx", 4, 2, &error), -EIO,
+		       "verify: element 1 is 0x6463, expected 0x7863");
+}
+
 static void check_of_nothing_succeeds(void **state)
 {
 	static const int64_t empty[] = { 0, 3 };
-	struct verify_copy copy = { "HW", "WH", empty, false, 1, NULL };
+	struct verify_copy copy = { "HW", "WH", empty, false, 1, 0, 0, NULL };
 
 	(void)state;
 	expect_ok(verify_copy(&copy, NULL, NULL, &error));
@@ -709,6 +728,8 @@ int main(void)
 		TEST(json_is_written_with_commas_and_escapes),
 		TEST(check_accepts_what_is_right),
 		TEST(check_names_the_first_element_that_differs),
+		TEST(check_of_rows_looks_at_no_others),
+		TEST(bytes_that_differ_are_named),
 		TEST(check_of_nothing_succeeds),
 	};
 

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the memory of this machine gives to one thread, and so what a copy can reach at best: reads,
+ * writes, copies, and copies whose source is taken piece by piece from rows 16 KiB apart, as a
+ * transposition does. Each beside memcpy of 64 MiB in the same rounds, as a ratio of bytes read and
+ * written; with pages of 4 KiB and, as far as the kernel has them, of 2 MiB.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define SIZE		((size_t)64 << 20)
+#define PITCH		((size_t)16384)
+#define AHEAD		((size_t)2048)
+#define NUM_ROUNDS	11
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/* AVX is what all of these CPUs have; wider vectors change little where memory is the limit. */
+#define WITH_AVX	__attribute__((target("avx")))
+
+struct memory {
+	char *source;
+	char *destination;
+};
+
+static void copy_plainly(const struct memory *memory, size_t piece)
+{
+	(void)piece;
+	memcpy(memory->destination, memory->source, SIZE);
+	/* the copy must not be optimised away */
+	__asm__ volatile("" : : "r"(memory->destination) : "memory");
+}
+
+WITH_AVX static void read_only(const struct memory *memory, size_t piece)
+{
+	__m256 sums[4] = { _mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
+			   _mm256_setzero_ps() };
+
+	(void)piece;
+	for (size_t i = 0; i < SIZE; i += 128) {
+		for (int k = 0; k < 4; k++)
+			sums[k] = _mm256_or_ps(sums[k], _mm256_load_ps(
+				(const float *)(memory->source + i + 32 * (size_t)k)));
+	}
+	/* nor the reading */
+	for (int k = 0; k < 4; k++)
+		__asm__ volatile("" : : "x"(sums[k]));
+}
+
+WITH_AVX static void write_only(const struct memory *memory, size_t piece)
+{
+	__m256 value = _mm256_set1_ps((float)piece);
+
+	for (size_t i = 0; i < SIZE; i += 32)
+		_mm256_store_ps((float *)(memory->destination + i), value);
+	__asm__ volatile("" : : "r"(memory->destination) : "memory");
+}
+
+WITH_AVX static void stream_only(const struct memory *memory, size_t piece)
+{
+	__m256 value = _mm256_set1_ps((float)piece);
+
+	for (size_t i = 0; i < SIZE; i += 32)
+		_mm256_stream_ps((float *)(memory->destination + i), value);
+	_mm_sfence();
+}
+
+WITH_AVX static void store_piece(char *destination, const char *source, size_t piece)
+{
+	for (size_t i = 0; i < piece; i += 32)
+		_mm256_store_ps((float *)(destination + i),
+				_mm256_load_ps((const float *)(source + i)));
+}
+
+WITH_AVX static void stream_piece(char *destination, const char *source, size_t piece)
+{
+	for (size_t i = 0; i < piece; i += 32)
+		_mm256_stream_ps((float *)(destination + i),
+				 _mm256_load_ps((const float *)(source + i)));
+}
+
+/* The destination in order; of the source, a piece of each row, then the next of each row. */
+WITH_AVX static void store_pieces(const struct memory *memory, size_t piece)
+{
+	char *destination = memory->destination;
+
+	for (size_t column = 0; column < PITCH; column += piece) {
+		for (size_t row = 0; row < SIZE; row += PITCH, destination += piece)
+			store_piece(destination, memory->source + row + column, piece);
+	}
+	__asm__ volatile("" : : "r"(memory->destination) : "memory");
+}
+
+WITH_AVX static void stream_pieces(const struct memory *memory, size_t piece)
+{
+	char *destination = memory->destination;
+
+	for (size_t column = 0; column < PITCH; column += piece) {
+		for (size_t row = 0; row < SIZE; row += PITCH, destination += piece)
+			stream_piece(destination, memory->source + row + column, piece);
+	}
+	_mm_sfence();
+}
+
+/* The same, and what is copied next but AHEAD is asked for meanwhile. */
+WITH_AVX static void stream_pieces_ahead(const struct memory *memory, size_t piece)
+{
+	size_t rows_ahead = piece < AHEAD ? AHEAD / piece : 1;
+	char *destination = memory->destination;
+
+	for (size_t column = 0; column < PITCH; column += piece) {
+		for (size_t row = 0; row < SIZE; row += PITCH, destination += piece) {
+			const char *source = memory->source + row + column;
+			size_t last = SIZE - PITCH, next = row + rows_ahead * PITCH;
+			const char *ahead = memory->source + column + (next < last ? next : last);
+
+			for (size_t i = 0; i < piece; i += 64) {
+				_mm_prefetch(ahead + i, _MM_HINT_T0);
+				stream_piece(destination + i, source + i, 64);
+			}
+		}
+	}
+	_mm_sfence();
+}
+
+/* What is measured; the first is what the others are compared with. */
+static const struct kind {
+	const char *what;
+	void (*run)(const struct memory *memory, size_t piece);
+	size_t piece;
+	size_t bytes;		/* read and written */
+} kinds[] = {
+	{ "memcpy", copy_plainly, 0, 2 * SIZE },
+	{ "read", read_only, 0, SIZE },
+	{ "write", write_only, 0, SIZE },
+	{ "write, streaming", stream_only, 0, SIZE },
+	{ "copy of rows of 16 KiB", store_pieces, PITCH, 2 * SIZE },
+	{ "copy of rows of 16 KiB, streaming", stream_pieces, PITCH, 2 * SIZE },
+	{ "copy in pieces of 64 bytes", store_pieces, 64, 2 * SIZE },
+	{ "copy in pieces of 64 bytes, streaming", stream_pieces, 64, 2 * SIZE },
+	{ "copy in pieces of 256 bytes, streaming", stream_pieces, 256, 2 * SIZE },
+	{ "copy in pieces of 512 bytes, streaming", stream_pieces, 512, 2 * SIZE },
+	{ "copy in pieces of 1024 bytes, streaming", stream_pieces, 1024, 2 * SIZE },
+	{ "copy in pieces of 2048 bytes, streaming", stream_pieces, 2048, 2 * SIZE },
+	{ "copy in pieces of 4096 bytes, streaming", stream_pieces, 4096, 2 * SIZE },
+	{ "copy in pieces of 64 bytes, streaming, prefetched", stream_pieces_ahead, 64,
+	  2 * SIZE },
+	{ "copy in pieces of 256 bytes, streaming, prefetched", stream_pieces_ahead, 256,
+	  2 * SIZE },
+	{ "copy in pieces of 1024 bytes, streaming, prefetched", stream_pieces_ahead, 1024,
+	  2 * SIZE },
+	{ "copy in pieces of 4096 bytes, streaming, prefetched", stream_pieces_ahead, 4096,
+	  2 * SIZE },
+};
+
+#define NUM_KINDS	(sizeof(kinds) / sizeof(kinds[0]))
+
+/* Anonymous memory, touched, at a multiple of 2 MiB. */
+static char *allocate(int advice)
+{
+	size_t alignment = (size_t)2 << 20;
+	char *memory = mmap(NULL, SIZE + alignment, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+	memory += alignment - (uintptr_t)memory % alignment;
+	madvise(memory, SIZE, advice);
+	memset(memory, 1, SIZE);
+	return memory;
+}
+
+/* Gigabytes a second. */
+static double measure(const struct kind *kind, const struct memory *memory)
+{
+	struct timespec start, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	kind->run(memory, kind->piece);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	return (double)kind->bytes / ((double)(end.tv_sec - start.tv_sec) * 1e9 +
+				      (double)(end.tv_nsec - start.tv_nsec));
+}
+
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double median(double *values)
+{
+	qsort(values, NUM_ROUNDS, sizeof(*values), compare);
+	return values[NUM_ROUNDS / 2];
+}
+
+static void measure_all(const char *pages, int advice)
+{
+	static double rates[NUM_KINDS][NUM_ROUNDS], ratios[NUM_KINDS][NUM_ROUNDS];
+	struct memory memory = { allocate(advice), allocate(advice) };
+
+	for (int round = 0; round < NUM_ROUNDS; round++) {
+		for (size_t k = 0; k < NUM_KINDS; k++) {
+			rates[k][round] = measure(&kinds[k], &memory);
+			ratios[k][round] = rates[k][round] / rates[0][round];
+		}
+	}
+	for (size_t k = 0; k < NUM_KINDS; k++)
+		printf("%10.2f GB/s  %5.2f memcpy  %s, pages of %s\n", median(rates[k]),
+		       median(ratios[k]), kinds[k].what, pages);
+}
+
+int main(void)
+{
+	if (!__builtin_cpu_supports("avx"))
+		return 0;
+	measure_all("4 KiB", MADV_NOHUGEPAGE);
+	measure_all("2 MiB", MADV_HUGEPAGE);
+	return 0;
+}
+
+#else
+
+int main(void)
+{
+	return 0;
+}
+
+#endif

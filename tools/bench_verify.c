@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The check of what a case has written: one point after the other, from the description of the
+ * case, and nothing of the library in it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+#include "error.h"
+
+#define MAX_ELEMENT	16
+
+/* The points along the innermost loop, the first of which this is. */
+struct row {
+	uint32_t rank;
+	uint64_t index[ACCEL_MAX_RANK];
+	int64_t source;				/* the element */
+	int64_t windows[BENCH_MAX_WINDOWS];	/* their values */
+};
+
+/* The row at an index; the loops are few, and rows are long. */
+static void locate(const struct bench_case *bench, struct row *row)
+{
+	row->source = bench->source_offset;
+	for (uint32_t w = 0; bench->windows[w].limit; w++)
+		row->windows[w] = bench->windows[w].bias;
+	for (uint32_t d = 0; d < row->rank; d++) {
+		int64_t i = (int64_t)row->index[d];
+
+		for (uint32_t w = 0; bench->windows[w].limit; w++)
+			row->windows[w] += i * bench->windows[w].coefficients[d];
+		if (!d && bench->num_rows)
+			i = bench_case_row(bench, (uint64_t)i);
+		row->source += i * bench->loops[d].source_stride;
+	}
+}
+
+static void step(const struct bench_case *bench, struct row *row)
+{
+	for (uint32_t d = row->rank - 1; d--;) {
+		if (++row->index[d] < bench->loops[d].extent)
+			break;
+		row->index[d] = 0;
+	}
+	locate(bench, row);
+}
+
+static bool is_inside(const struct bench_case *bench, const struct row *row, uint64_t x)
+{
+	for (uint32_t w = 0; bench->windows[w].limit; w++) {
+		const struct bench_window *window = &bench->windows[w];
+		int64_t value = row->windows[w] +
+				(int64_t)x * window->coefficients[row->rank - 1];
+
+		if (value < 0 || (uint64_t)value >= window->limit)
+			return false;
+	}
+	return true;
+}
+
+/* What must be stored at point x of the row: in the source itself, or made in buffer. */
+static const void *expect(const struct bench_setup *setup, const struct row *row, uint64_t x,
+			  void *buffer)
+{
+	const struct bench_case *bench = setup->bench;
+	size_t size = accel_dtype_size(bench->source_dtype);
+	uint32_t inner = row->rank - 1, loop;
+	const unsigned char *source = setup->source.data;
+
+	if (!is_inside(bench, row, x))
+		return memset(buffer, 0, size);
+	source += (size_t)(row->source + (int64_t)x * bench->loops[inner].source_stride) * size;
+	if (!bench->program)
+		return source;
+	loop = bench->program->parameter_loop;
+	bench->program->expect(source, (uint32_t)(loop == inner ? x : row->index[loop]), buffer);
+	return buffer;
+}
+
+/* With the sizes written out, each is an instruction or two: there are a billion of them. */
+static bool are_equal(const void *a, const void *b, size_t size)
+{
+	switch (size) {
+	case 1:
+		return !memcmp(a, b, 1);
+	case 2:
+		return !memcmp(a, b, 2);
+	case 4:
+		return !memcmp(a, b, 4);
+	case 8:
+		return !memcmp(a, b, 8);
+	}
+	return !memcmp(a, b, size);
+}
+
+/* Of the two types that programs here give. */
+static double value_of(enum accel_dtype dtype, const void *element)
+{
+	float value;
+
+	if (dtype == ACCEL_DTYPE_U8)
+		return *(const unsigned char *)element;
+	memcpy(&value, element, sizeof(value));
+	return value;
+}
+
+static bool are_close(const struct bench_case *bench, const void *a, const void *b)
+{
+	enum accel_dtype dtype = bench->destination_dtype;
+
+	return bench->program &&
+	       fabs(value_of(dtype, a) - value_of(dtype, b)) <= bench->program->tolerance;
+}
+
+static int report_difference(const struct bench_setup *setup, const char *who,
+			     const struct row *row, uint64_t x, const unsigned char *found,
+			     const unsigned char *expected, struct accel_error *error)
+{
+	size_t size = accel_dtype_size(setup->bench->destination_dtype);
+	char index[ACCEL_MAX_RANK * 21 + 1] = "";
+	char texts[2][2 * MAX_ELEMENT + 1];
+	int length = 0;
+
+	for (uint32_t d = 0; d + 1 < row->rank; d++)
+		length += sprintf(index + length, "%" PRIu64 ",", row->index[d]);
+	/* as a number is written: the highest byte first */
+	for (size_t i = 0; i < size; i++) {
+		sprintf(texts[0] + 2 * i, "%02x", found[size - 1 - i]);
+		sprintf(texts[1] + 2 * i, "%02x", expected[size - 1 - i]);
+	}
+	return accel_error_set(error, -EIO,
+			       "case %s: %s has stored 0x%s at (%s%" PRIu64 "), expected 0x%s",
+			       setup->bench->letter, who, texts[0], index, x, texts[1]);
+}
+
+int bench_verify(const struct bench_setup *setup, const char *who, bool is_peer,
+		 struct accel_error *error)
+{
+	const struct bench_case *bench = setup->bench;
+	struct row row = { .rank = bench_case_rank(bench) };
+	uint64_t extent = bench->loops[row.rank - 1].extent;
+	size_t size = accel_dtype_size(bench->destination_dtype);
+	const unsigned char *found = setup->destination.data;
+	unsigned char buffer[MAX_ELEMENT];
+
+	locate(bench, &row);
+	for (uint64_t left = bench_case_points(bench) / extent; left; left--) {
+		for (uint64_t x = 0; x < extent; x++, found += size) {
+			const void *expected = expect(setup, &row, x, buffer);
+
+			if (!are_equal(found, expected, size) &&
+			    !(is_peer && are_close(bench, found, expected)))
+				return report_difference(setup, who, &row, x, found, expected,
+							 error);
+		}
+		step(bench, &row);
+	}
+	return 0;
+}

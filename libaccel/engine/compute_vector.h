@@ -8,16 +8,16 @@
  *	TARGET, TABLE		attributes of its functions, the name of its table
  *	LANES			in a vector: 8 or 16
  *	integers, floats, mask	vectors of 32-bit lanes, and of conditions
- *	load_x, store_x		of LANES elements; load_u8 and load_i8 differ in how they widen, store_8
- *				keeps the lowest bits; store_f16 and store_bf16 round, and take no NaN
- *				but the canonical one
+ *	load_x, store_x		of LANES elements; load_u8 and load_i8 differ in how they widen,
+ *				store_8 keeps the lowest bits; store_f16 and store_bf16 round, and
+ *				take no NaN but the canonical one
  *	set, add, ..		integer and float operations, named as they are used here
  *
- * Rounding is to nearest even in all conversions of floats. A kernel works on as many
- * points as strips have room for a multiple of. Sums and products of f16 and bf16 in f32 are rounded twice without harm, as
- * f32 has more than twice their digits and two (S. Figueroa, "When is double rounding innocuous?",
- * 1995), also where they underflow: then the sum is exact, and a product that is not is below half
- * of the least bf16.
+ * Rounding is to nearest even in all conversions of floats. A kernel works on as many points as
+ * strips have room for a multiple of. Sums and products of f16 and bf16 in f32 are rounded twice
+ * without harm, as f32 has at least twice their digits and two (S. Figueroa, "When is double
+ * rounding innocuous?", 1995), also where they underflow: then the sum is exact, and a product that
+ * is not is below half of the least bf16.
  */
 
 #define UNUSED	__attribute__((unused))
@@ -38,7 +38,7 @@ static TARGET void name(UNUSED void *dst, UNUSED const void *a, UNUSED const voi
 #define C(type)		load_##type(c, i)
 #define TO(type, ...)	store_##type(dst, i, __VA_ARGS__)
 
-/* --- integers ---------------------------------------------------------------------------------- */
+/* --- integers -------------------------------------------------------------------------------- */
 
 static inline TARGET integers clamp(integers value, int32_t low, int32_t high)
 {
@@ -124,7 +124,7 @@ DEFINE_KERNEL(abs_u32, TO(32, A(u32)))
 DEFINE_KERNEL(add_sat_u32, TO(32, add(min_unsigned(A(u32), xor_(B(u32), set(-1))), B(u32))))
 DEFINE_KERNEL(sub_sat_u32, TO(32, sub(max_unsigned(A(u32), B(u32)), B(u32))))
 
-/* --- floats ------------------------------------------------------------------------------------ */
+/* --- floats ---------------------------------------------------------------------------------- */
 
 static inline TARGET floats canonical(floats value)
 {
@@ -185,7 +185,7 @@ DEFINE_KERNEL(select_8, TO(8, choose(equal(A(u8), set(0)), C(u8), B(u8))))
 DEFINE_KERNEL(select_16, TO(16, choose(equal(A(u8), set(0)), C(u16), B(u16))))
 DEFINE_KERNEL(select_32, TO(32, choose(equal(A(u8), set(0)), C(u32), B(u32))))
 
-/* --- casts ------------------------------------------------------------------------------------- */
+/* --- casts ----------------------------------------------------------------------------------- */
 
 /* Integers to integers: the lowest bits, or the nearest that the type has. */
 #define DEFINE_FROM_INTEGER(from, NEAREST)							\
@@ -212,8 +212,8 @@ DEFINE_KERNEL(i16_to_u32_sat, TO(32, max_signed(A(i16), set(0))))
 DEFINE_KERNEL(i32_to_u32_sat, TO(32, max_signed(A(i32), set(0))))
 
 /*
- * An i32 rounded to odd, so that f32 holds it: what a lower bit says is said by the last one kept.
- * Below 0 as well, as the integer below has the same last bit as that above, turned over.
+ * An i32 rounded to odd, so that f32 holds it: of the multiples of 256 above and below one that is
+ * none, that which is odd. Adding the odd bit to the one below gives it, whatever the sign.
  */
 static inline TARGET integers round_odd(integers value)
 {
@@ -282,9 +282,9 @@ DEFINE_FROM_FLOAT(f16)
 DEFINE_FROM_FLOAT(bf16)
 DEFINE_FROM_FLOAT(f32)
 
-/* --- chains ------------------------------------------------------------------------------------ */
+/* --- chains ---------------------------------------------------------------------------------- */
 
-/* From a type to f32, two operations there, and to a type: what is between them stays in vectors. */
+/* From a type to f32, two operations there, and to a type: all between stays in vectors. */
 #define MUL_ADD(a, b, c)	add_float(rounded(mul_float(a, b)), c)
 #define SUB_MUL(a, b, c)	mul_float(sub_float(a, b), c)
 
@@ -308,7 +308,7 @@ DEFINE_CHAIN(mul_add, MUL_ADD)
 DEFINE_CHAIN(sub_mul, SUB_MUL)
 DEFINE_CHAIN(fma, fma_float)
 
-/* --- the table --------------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------------- */
 
 #define SMALL_INTEGERS(name)									\
 	[ENGINE_U8] = name##_u8, [ENGINE_U16] = name##_u16,					\

@@ -32,11 +32,14 @@ static struct engine_region largest_region(const struct engine_plan *plan)
 static bool is_streamed(const struct engine_move *move, const struct engine_isa *isa)
 {
 	if (move->run == engine_staging_run)
-		return true;
-	for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++)
+		return isa->transpose->stream_lines != engine_transpose_portable.stream_lines;
+	for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++) {
+		if (move->kernel == isa->transpose->stream_transpose[shift])
+			return true;
 		if (move->kernel == isa->copy->stream_run[shift] &&
 		    move->kernel != isa->copy->run[shift])
 			return true;
+	}
 	return false;
 }
 
@@ -85,8 +88,7 @@ void engine_plan_describe(const struct engine_plan *plan, char *text, size_t siz
 		return;
 	}
 	if (plan->has_program) {
-		snprintf(text, size, "program of %u steps, %s", plan->program.num_steps,
-			 plan->isa->name);
+		snprintf(text, size, "program, %s", plan->isa->name);
 		return;
 	}
 	region = largest_region(plan);

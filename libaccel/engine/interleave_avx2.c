@@ -23,7 +23,8 @@ typedef __m256i place_function(__m256i bytes, int k, int n, int size_shift);
 static TARGET __m256i place_to_interleave(__m256i bytes, int k, int n, int size_shift)
 {
 	const __m128i shift = _mm_cvtsi32_si128(size_shift);
-	__m256i in_element = _mm256_and_si256(bytes, _mm256_set1_epi16((short)~(~0u << size_shift)));
+	__m256i in_element = _mm256_and_si256(bytes,
+		_mm256_set1_epi16((short)~(~0u << size_shift)));
 	__m256i elements = _mm256_srl_epi16(_mm256_add_epi16(bytes,
 					    _mm256_set1_epi16((short)(k * HALF_BYTES))), shift);
 	/* divided by n, exactly: there are no more than 128 elements */
@@ -38,7 +39,8 @@ static TARGET __m256i place_to_interleave(__m256i bytes, int k, int n, int size_
 static TARGET __m256i place_to_deinterleave(__m256i bytes, int k, int n, int size_shift)
 {
 	const __m128i shift = _mm_cvtsi32_si128(size_shift);
-	__m256i in_element = _mm256_and_si256(bytes, _mm256_set1_epi16((short)~(~0u << size_shift)));
+	__m256i in_element = _mm256_and_si256(bytes,
+		_mm256_set1_epi16((short)~(~0u << size_shift)));
 	__m256i points = _mm256_srl_epi16(bytes, shift);
 	__m256i elements = _mm256_add_epi16(_mm256_mullo_epi16(points,
 					    _mm256_set1_epi16((short)n)),

@@ -29,7 +29,8 @@ typedef __m512i place_function(__m512i first, int k, int n, int size_shift);
 static TARGET __m512i place_to_interleave(__m512i bytes, int k, int n, int size_shift)
 {
 	const __m128i shift = _mm_cvtsi32_si128(size_shift);
-	__m512i in_element = _mm512_and_si512(bytes, _mm512_set1_epi16((short)~(~0u << size_shift)));
+	__m512i in_element = _mm512_and_si512(bytes,
+		_mm512_set1_epi16((short)~(~0u << size_shift)));
 	__m512i elements = _mm512_srl_epi16(_mm512_add_epi16(bytes,
 					    _mm512_set1_epi16((short)(k * VECTOR_BYTES))), shift);
 	/* divided by n, exactly: there are less than 512 elements */
@@ -44,7 +45,8 @@ static TARGET __m512i place_to_interleave(__m512i bytes, int k, int n, int size_
 static TARGET __m512i place_to_deinterleave(__m512i bytes, int k, int n, int size_shift)
 {
 	const __m128i shift = _mm_cvtsi32_si128(size_shift);
-	__m512i in_element = _mm512_and_si512(bytes, _mm512_set1_epi16((short)~(~0u << size_shift)));
+	__m512i in_element = _mm512_and_si512(bytes,
+		_mm512_set1_epi16((short)~(~0u << size_shift)));
 	__m512i points = _mm512_srl_epi16(bytes, shift);
 	__m512i elements = _mm512_add_epi16(_mm512_mullo_epi16(points,
 					    _mm512_set1_epi16((short)n)),

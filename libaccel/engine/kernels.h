@@ -61,6 +61,11 @@ struct engine_copy_kernels {
 struct engine_transpose_kernels {
 	/* the inner loop is contiguous in the destination, the outer one in the source */
 	engine_tile_kernel *transpose[ENGINE_NUM_SIZES];
+	/*
+	 * The same by streaming stores: the destination's rows begin at cache lines. NULL where no
+	 * kernel stores whole lines.
+	 */
+	engine_tile_kernel *stream_transpose[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
 };
 

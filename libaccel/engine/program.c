@@ -360,7 +360,8 @@ static void lay_out_strips(struct engine_program *program, const struct assignme
 }
 
 _Static_assert(ENGINE_MAX_STRIPS < 32, "strips are counted in the bits of a word");
-_Static_assert(ENGINE_STRIPS_BYTES / (ENGINE_MAX_STRIPS + 1) / sizeof(uint64_t) >= ENGINE_STRIP_ALIGNMENT,
+_Static_assert(ENGINE_STRIPS_BYTES / (ENGINE_MAX_STRIPS + 1) / sizeof(uint64_t) >=
+	       ENGINE_STRIP_ALIGNMENT,
 	       "the longest program must have room for a strip");
 
 void engine_program_init(struct engine_program *program,

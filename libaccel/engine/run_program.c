@@ -102,6 +102,7 @@ static void describe_tile(struct engine_tile *tile, const struct block *block,
 {
 	const int64_t packed[2] = { block->extents[INNER] * size, size };
 
+	tile->ahead = 0;
 	for (int t = 0; t < 2; t++) {
 		int side = t == inner ? 1 : 0;
 
@@ -373,40 +374,70 @@ static void fetch_loaded(const struct pass *pass, const struct block *block, uin
 			fetch_next(pass, k, block);
 }
 
-/* Where a row of a block begins for a source that is read where it is; the next block's follows. */
-static uint8_t *direct_row(const struct pass *pass, uint32_t k, const struct block *block,
-			   int64_t row)
-{
-	const int64_t bytes = block->extents[INNER] << pass->run->plan->operands[k].size_shift;
-	uint8_t *address = place(pass, k, block) +
-			   row / block->extents[MIDDLE] * stride_of(pass, k, OUTER) +
-			   row % block->extents[MIDDLE] * stride_of(pass, k, MIDDLE);
+/*
+ * Where the strips begin: those of sources that are read where they are lie in memory. What is the
+ * same for all rows of a block is found out once.
+ */
+struct rows {
+	uint8_t *strips[ENGINE_MAX_STRIPS];
+	uint8_t *first[DRM_TESSERA_MAX_OPERANDS];	/* of each operand, at the first row */
+	uint32_t num_operands;
+	uint32_t direct;
+	int64_t bytes[DRM_TESSERA_MAX_OPERANDS];	/* of a row */
+};
 
-	if (is_followed(pass, block))
-		fetch_rows(address + bytes, 1, 0, bytes);
-	return address;
-}
-
-/* Computes a row of the block, or all of it when every source is in its strip. */
-static void compute(const struct pass *pass, const struct block *block, uint32_t direct,
-		    int64_t first, int64_t count)
+static void init_rows(struct rows *rows, const struct pass *pass, const struct block *block,
+		      uint32_t direct, int64_t points)
 {
 	const struct engine_plan *plan = pass->run->plan;
-	const struct engine_program *program = &plan->program;
-	uint8_t *strips[ENGINE_MAX_STRIPS];
 
-	for (uint32_t s = 0; s < program->num_strips; s++)
-		strips[s] = strip_at(pass, s);
-	for (uint32_t k = 1; k < plan->num_operands; k++)
-		if (direct >> k & 1)
-			strips[strip_of(pass, k)] = direct_row(pass, k, block,
-							       first / block->extents[INNER]);
-		else
-			strips[strip_of(pass, k)] += first << plan->operands[k].size_shift;
-	/* where it is a source's own, it has been moved on already */
-	if (program->result + 1 >= plan->num_operands)
-		strips[program->result] += first << plan->operands[0].size_shift;
-	engine_program_run(program, strips, (uint32_t)count);
+	rows->num_operands = plan->num_operands;
+	rows->direct = direct;
+	for (uint32_t s = 0; s < plan->program.num_strips; s++)
+		rows->strips[s] = strip_at(pass, s);
+	for (uint32_t k = 0; k < plan->num_operands; k++) {
+		rows->bytes[k] = points << plan->operands[k].size_shift;
+		rows->first[k] = direct >> k & 1 ? place(pass, k, block) :
+						   rows->strips[strip_of(pass, k)];
+	}
+}
+
+/* Computes row number n, which lies at r and j in the block. */
+static void compute_row(struct rows *rows, const struct pass *pass, int64_t n, int64_t r, int64_t j,
+			bool is_followed, int64_t points)
+{
+	/* the destination's comes first: where it is a source's own, both are the same */
+	for (uint32_t k = 0; k < rows->num_operands; k++) {
+		uint8_t *row = rows->first[k] + n * rows->bytes[k];
+
+		if (rows->direct >> k & 1) {
+			row = rows->first[k] + r * stride_of(pass, k, OUTER) +
+			      j * stride_of(pass, k, MIDDLE);
+			if (is_followed)
+				fetch_rows(row + rows->bytes[k], 1, 0, rows->bytes[k]);
+		}
+		rows->strips[strip_of(pass, k)] = row;
+	}
+	engine_program_run(&pass->run->plan->program, rows->strips, (uint32_t)points);
+}
+
+/* A row at a time, or all of the block when every source is in its strip. */
+static void compute(const struct pass *pass, const struct block *block, uint32_t direct)
+{
+	const int64_t *extents = block->extents;
+	const bool followed = is_followed(pass, block);
+	const int64_t all = extents[OUTER] * extents[MIDDLE] * extents[INNER];
+	struct rows rows;
+	int64_t n = 0;
+
+	init_rows(&rows, pass, block, direct, direct ? extents[INNER] : all);
+	if (!direct) {
+		engine_program_run(&pass->run->plan->program, rows.strips, (uint32_t)all);
+		return;
+	}
+	for (int64_t r = 0; r < extents[OUTER]; r++)
+		for (int64_t j = 0; j < extents[MIDDLE]; j++)
+			compute_row(&rows, pass, n++, r, j, followed, extents[INNER]);
 }
 
 static int run_block(struct pass *pass, const struct block *block)
@@ -415,14 +446,12 @@ static int run_block(struct pass *pass, const struct block *block)
 	const int64_t count = block->extents[OUTER] * block->extents[MIDDLE] *
 			      block->extents[INNER];
 	const uint32_t direct = find_direct(pass, block);
-	const int64_t step = direct ? block->extents[INNER] : count;
 	int error = load_sources(pass, block, direct);
 
 	if (error)
 		return error;
 	fetch_loaded(pass, block, direct);
-	for (int64_t first = 0; first < count; first += step)
-		compute(pass, block, direct, first, step);
+	compute(pass, block, direct);
 	if (pass->access.index_streams[0] == ENGINE_NO_STREAM)
 		store(pass, block);
 	else
@@ -543,14 +572,15 @@ static void choose_sides(struct pass *pass, bool crossed)
 static void choose_loops(struct pass *pass)
 {
 	struct engine_nest *nest = &pass->access.nest;
+	const int64_t *extents = nest->extents;
 	const uint32_t num_operands = pass->run->plan->num_operands;
 	bool crossed;
 
 	pad_nest(nest);
 	engine_nest_sink(nest, second_loop(nest, num_operands), nest->rank - 2);
 	crossed = is_crossed(nest, num_operands);
-	if (crossed && nest->extents[nest->rank - 1] <= FEW_POINTS &&
-	    nest->extents[nest->rank - 1] < nest->extents[nest->rank - 2])
+	if (crossed && extents[nest->rank - 1] <= FEW_POINTS &&
+	    extents[nest->rank - 1] < extents[nest->rank - 2])
 		engine_nest_sink(nest, nest->rank - 2, nest->rank - 1);
 	engine_walk_begin(&pass->walk, nest, nest->rank - NUM_LOOPS);
 	choose_sides(pass, crossed);

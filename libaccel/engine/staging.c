@@ -60,7 +60,7 @@ static int64_t round_up(int64_t value, int64_t multiple)
 	return divide_up(value, multiple) * multiple;
 }
 
-/* --- cutting ------------------------------------------------------------------------------------ */
+/* --- cutting ---------------------------------------------------------------------------------- */
 
 static int64_t block_elements(const struct engine_staging *staging, uint32_t rank)
 {
@@ -92,8 +92,9 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 	uint32_t mask = 0;
 
 	while (loop < nest->rank && !(mask >> loop & 1) && run_bytes < wanted) {
-		int64_t others = block_elements(staging, nest->rank) / staging->block[loop] * size;
-		int64_t extent = min(divide_up(wanted, run_bytes), max(1, BLOCK_BYTES / others));
+		int64_t others = block_elements(staging, nest->rank) / staging->block[loop];
+		int64_t most = max(1, BLOCK_BYTES / (others * size));
+		int64_t extent = min(divide_up(wanted, run_bytes), most);
 
 		staging->block[loop] = max(staging->block[loop], min(extent, nest->extents[loop]));
 		if (staging->block[loop] < nest->extents[loop])
@@ -222,7 +223,7 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	return true;
 }
 
-/* --- walking ------------------------------------------------------------------------------------ */
+/* --- walking ---------------------------------------------------------------------------------- */
 
 /* A step: which block it is in, and where in the block. */
 struct cursor {
@@ -245,7 +246,8 @@ static void begin_block(struct cursor *cursor)
 	cursor->staging_offset = 0;
 	for (uint32_t d = 0; d < nest->rank; d++) {
 		cursor->at[d] = cursor->first[d];
-		cursor->end[d] = min(cursor->first[d] + cursor->staging->block[d], nest->extents[d]);
+		cursor->end[d] = min(cursor->first[d] + cursor->staging->block[d],
+				     nest->extents[d]);
 		cursor->src_offset += cursor->first[d] * nest->streams[SRC].strides[d];
 	}
 }
@@ -296,7 +298,7 @@ static bool next_block(struct cursor *cursor)
 	return false;
 }
 
-/* --- streaming out ------------------------------------------------------------------------------ */
+/* --- streaming out ---------------------------------------------------------------------------- */
 
 /* A block that is, or will be, in one half of the staging buffer. */
 struct block {
@@ -370,7 +372,7 @@ static void open_row(struct outflow *outflow)
 	outflow->left = bytes - outflow->tail;
 }
 
-/* Ends a row: bytes beyond its last whole line go before the next block's row, or are copied. */
+/* Ends a row: bytes beyond its last whole line go before that of the next block, or are copied. */
 static void close_row(struct outflow *outflow)
 {
 	uint8_t *to = outflow->to;
@@ -432,7 +434,7 @@ static void stream_out(struct outflow *outflow, int64_t bytes)
 	}
 }
 
-/* --- the pipeline ------------------------------------------------------------------------------- */
+/* --- the pipeline ----------------------------------------------------------------------------- */
 
 struct pipeline {
 	struct engine_run *run;
@@ -556,6 +558,7 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 		       const uint8_t *src)
 {
 	const struct engine_staging *staging = &move->staging;
+	const int64_t row_bytes = staging->step[staging->src_loop] * move->size;
 	uint8_t *const halves[2] = {
 		run->scratch + LINE_BYTES,
 		run->scratch + HALF_BYTES + LINE_BYTES,
@@ -575,7 +578,7 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 
 	begin_walk(&pipeline.here, staging, &move->nest);
 	pipeline.ahead = pipeline.here;
-	for (int64_t bytes = 0; bytes < AHEAD_BYTES; bytes += staging->step[staging->src_loop] * move->size)
+	for (int64_t bytes = 0; bytes < AHEAD_BYTES; bytes += row_bytes)
 		fetch_row(&pipeline);
 	return run_blocks(&pipeline, dst, halves);
 }

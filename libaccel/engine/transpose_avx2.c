@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Transposes by AVX2. Contract in kernels.h. A square has 16 bytes of each of its rows, in the lanes
- * of as many registers as there are elements in these: rounds of unpacking transpose both lanes. At
+ * Transposes by AVX2. Contract in kernels.h. A square has 16 bytes of each of its rows, in lanes of
+ * as many registers as there are elements in these: rounds of unpacking transpose both lanes. At
  * the edges, elements are moved one by one.
  */
 #ifdef __x86_64__
@@ -14,9 +14,12 @@
 #define INLINE	TARGET static inline __attribute__((always_inline))
 #define UNROLL	_Pragma("GCC unroll 16")
 
+/* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
+#define BEYOND(place, bytes)	((void *)((uintptr_t)(place) + (uintptr_t)(bytes)))
+
 /* A place that goes from row to row. Kept from compilers, which would hold an address for each. */
 #define ADVANCE(place, stride) do {								\
-	(place) += (stride);									\
+	(place) = BEYOND(place, stride);							\
 	__asm__("" : "+r" (place));								\
 } while (0)
 

@@ -6,6 +6,7 @@
  */
 #ifdef __x86_64__
 #include <immintrin.h>
+#include <stddef.h>
 
 #include "kernels.h"
 
@@ -36,13 +37,16 @@ struct square {
 /* What is known of a square when it is compiled. */
 enum extent {
 	WHOLE,		/* it has all of its rows and columns */
-	STREAMED,	/* the same, and its destination is aligned: past the caches */
+	STREAMED,	/* the same, and the destination's rows are whole lines: past the caches */
 	PARTIAL,	/* some at least */
 };
 
+/* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
+#define BEYOND(place, bytes)	((void *)((uintptr_t)(place) + (uintptr_t)(bytes)))
+
 /* A place that goes from row to row. Kept from compilers, which would hold an address for each. */
 #define ADVANCE(place, stride) do {								\
-	(place) += (stride);									\
+	(place) = BEYOND(place, stride);							\
 	__asm__("" : "+r" (place));								\
 } while (0)
 
@@ -77,7 +81,8 @@ INLINE __m256i load_half_row(const uint8_t *row, enum extent extent, bool is_the
 INLINE void load_half_rows(__m512i rows[16], const struct square *square, enum extent extent,
 			   __mmask64 mask)
 {
-	const uint8_t *upper = square->src, *lower = square->src + 16 * square->src_stride;
+	const uint8_t *upper = square->src;
+	const uint8_t *lower = BEYOND(square->src, 16 * (uint64_t)square->src_stride);
 
 	UNROLL
 	for (int k = 0; k < 16; k++) {
@@ -110,7 +115,8 @@ INLINE void store_columns(const __m512i *columns, int count, const struct square
 INLINE void store_half_columns(const __m512i *columns, const struct square *square,
 			       enum extent extent, __mmask64 mask)
 {
-	uint8_t *to = square->dst, *beyond = square->dst + 16 * square->dst_stride;
+	uint8_t *to = square->dst;
+	uint8_t *beyond = BEYOND(square->dst, 16 * (uint64_t)square->dst_stride);
 
 	UNROLL
 	for (int k = 0; k < 16; k++) {
@@ -196,7 +202,7 @@ INLINE void square_2(const struct square *square, enum extent extent)
 		round_16(r, 8);
 		round_16(r + 8, 8);
 	}
-	/* lanes now: columns k and 8 + k of rows 0 to 7, then of rows 16 to 23; r[8 + k]: the rest */
+	/* lanes now: columns k and 8 + k of rows 0 to 7, then of rows 16 to 23; r[8 + k]: others */
 	UNROLL
 	for (int k = 0; k < 8; k++) {
 		columns[k] = _mm512_permutex2var_epi64(r[k], low, r[k + 8]);
@@ -275,29 +281,57 @@ INLINE void fetch_rows(const uint8_t *row, int64_t stride, int count)
 	}
 }
 
+INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+			       int64_t column, int64_t row, int64_t size)
+{
+	return (struct square){
+		.dst = dst + column * tile->dst_strides[0] + row * size,
+		.dst_stride = tile->dst_strides[0],
+		.src = src + column * size + row * tile->src_strides[1],
+		.src_stride = tile->src_strides[1],
+		.num_rows = tile->extents[1] - row,
+		.num_columns = tile->extents[0] - column,
+	};
+}
+
+#define DEFINE_MOVE_SQUARE(size, rows, columns)							\
+INLINE void move_square_##size(const struct square *square, enum extent extent, int64_t ahead)	\
+{												\
+	if (square->num_rows < (rows) || square->num_columns < (columns)) {			\
+		square_##size(square, PARTIAL);							\
+		return;										\
+	}											\
+	if (ahead)										\
+		fetch_rows(BEYOND(square->src, ahead), square->src_stride, rows);		\
+	square_##size(square, extent);								\
+}
+
 /* Down the rows of a strip of the source, so that the destination is written along its lines. */
 #define DEFINE_TRANSPOSE(size, rows, columns)							\
+DEFINE_MOVE_SQUARE(size, rows, columns)								\
+												\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
 	for (int64_t c = 0; c < tile->extents[0]; c += (columns)) {				\
 		for (int64_t r = 0; r < tile->extents[1]; r += (rows)) {			\
-			const struct square square = {						\
-				.dst = dst + c * tile->dst_strides[0] + r * (size),		\
-				.dst_stride = tile->dst_strides[0],				\
-				.src = src + c * (size) + r * tile->src_strides[1],		\
-				.src_stride = tile->src_strides[1],				\
-				.num_rows = least(rows, tile->extents[1] - r),			\
-				.num_columns = least(columns, tile->extents[0] - c),		\
-			};									\
+			struct square square = square_at(dst, src, tile, c, r, size);		\
 												\
-			if (square.num_rows < (rows) || square.num_columns < (columns)) {	\
-				square_##size(&square, PARTIAL);				\
-				continue;							\
-			}									\
-			if (tile->ahead)							\
-				fetch_rows(square.src + tile->ahead, square.src_stride, rows);	\
-			square_##size(&square, WHOLE);						\
+			move_square_##size(&square, WHOLE, tile->ahead);			\
+		}										\
+	}											\
+}
+
+/* Along a few rows of the source: the CPU follows no more of them. */
+#define DEFINE_STREAM_TRANSPOSE(size, rows, columns)						\
+TARGET static void stream_transpose_##size(uint8_t *dst, const uint8_t *src,			\
+					   const struct engine_tile *tile)			\
+{												\
+	for (int64_t r = 0; r < tile->extents[1]; r += (rows)) {				\
+		for (int64_t c = 0; c < tile->extents[0]; c += (columns)) {			\
+			struct square square = square_at(dst, src, tile, c, r, size);		\
+												\
+			move_square_##size(&square, STREAMED, tile->ahead);			\
 		}										\
 	}											\
 }
@@ -309,6 +343,11 @@ DEFINE_TRANSPOSE(8, 8, 8)
 DEFINE_TRANSPOSE(16, 4, 4)
 DEFINE_TRANSPOSE(32, 2, 2)
 DEFINE_TRANSPOSE(64, 1, 1)
+
+DEFINE_STREAM_TRANSPOSE(2, 32, 16)
+DEFINE_STREAM_TRANSPOSE(4, 16, 16)
+DEFINE_STREAM_TRANSPOSE(8, 8, 8)
+DEFINE_STREAM_TRANSPOSE(16, 4, 4)
 
 /* The same, but for the shapes that have kernels of their own. */
 #define DEFINE_MATCH(size, shift)								\
@@ -338,6 +377,10 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.transpose = {
 		match_1, match_2, match_4, match_8, transpose_16, transpose_32,
 		transpose_64,
+	},
+	.stream_transpose = {
+		NULL, stream_transpose_2, stream_transpose_4, stream_transpose_8,
+		stream_transpose_16, NULL, NULL,
 	},
 	.stream_lines = stream_lines,
 };

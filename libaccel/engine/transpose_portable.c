@@ -52,12 +52,13 @@ static void transpose_##size(uint8_t *dst, const uint8_t *src, const struct engi
 						i * tile->src_strides[1], tile);		\
 	rest.extents[0] = whole_rows;								\
 	rest.extents[1] = tile->extents[1] - whole_columns;					\
-	engine_copy_portable.strided[shift](dst + whole_columns * tile->dst_strides[1],			\
-				   src + whole_columns * tile->src_strides[1], &rest);		\
+	engine_copy_portable.strided[shift](dst + whole_columns * tile->dst_strides[1],		\
+					    src + whole_columns * tile->src_strides[1],		\
+					    &rest);						\
 	rest.extents[0] = tile->extents[0] - whole_rows;					\
 	rest.extents[1] = tile->extents[1];							\
-	engine_copy_portable.strided[shift](dst + whole_rows * tile->dst_strides[0],			\
-				   src + whole_rows * tile->src_strides[0], &rest);		\
+	engine_copy_portable.strided[shift](dst + whole_rows * tile->dst_strides[0],		\
+					    src + whole_rows * tile->src_strides[0], &rest);	\
 }
 
 DEFINE_TRANSPOSE(1, 0, uint8_t)

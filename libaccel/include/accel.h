@@ -1661,7 +1661,7 @@ struct accel_plan_info {
 	uint32_t map_class;		/* ACCEL_CLASS_x */
 	uint32_t passes;		/* times that data moves through memory */
 	uint32_t passes_unfused;	/* the same with a pass for each definition */
-	uint64_t bytes_read;		/* by all jobs, as far as windows and indices let it be told */
+	uint64_t bytes_read;		/* by all jobs, as far as that can be told */
 	uint64_t bytes_written;
 	uint64_t temporary_bytes;
 };

@@ -89,6 +89,20 @@ static int check_quantized(const char *name, enum accel_dtype dtype, float scale
 	return 0;
 }
 
+/* The type in which a zero point is added: i32 where that saturates no sum that fits the result. */
+static enum accel_dtype sum_dtype(enum accel_dtype quantized, int32_t zero_point)
+{
+	bool fits = quantized == ACCEL_DTYPE_I32 ? !zero_point :
+		    zero_point >= INT16_MIN && zero_point <= UINT16_MAX;
+
+	return fits ? ACCEL_DTYPE_I32 : ACCEL_DTYPE_I64;
+}
+
+static uint64_t integer_bits(enum accel_dtype dtype, int32_t value)
+{
+	return dtype == ACCEL_DTYPE_I64 ? (uint64_t)(int64_t)value : (uint32_t)value;
+}
+
 static uint64_t float_bits(float value)
 {
 	uint32_t bits;
@@ -101,6 +115,7 @@ ACCEL_API int accel_function_quantize(struct accel_function *function, const cha
 				      const char *source, enum accel_dtype dtype, float scale,
 				      int32_t zero_point, struct accel_error *error)
 {
+	enum accel_dtype sum = sum_dtype(dtype, zero_point);
 	struct operation operation;
 	struct chain chain;
 	int ret;
@@ -113,10 +128,10 @@ ACCEL_API int accel_function_quantize(struct accel_function *function, const cha
 		return operation_define(&operation, ret);
 	start_chain(&operation, &chain);
 	apply(&chain, ACCEL_OP_MUL, ACCEL_DTYPE_F32, 0, float_bits(1 / scale));
-	apply(&chain, ACCEL_OP_CAST, ACCEL_DTYPE_I32, ACCEL_INSTRUCTION_SATURATE, 0);
-	apply(&chain, ACCEL_OP_ADD, ACCEL_DTYPE_I32, ACCEL_INSTRUCTION_SATURATE,
-	      (uint32_t)zero_point);
-	if (dtype != ACCEL_DTYPE_I32)
+	apply(&chain, ACCEL_OP_CAST, sum, ACCEL_INSTRUCTION_SATURATE, 0);
+	apply(&chain, ACCEL_OP_ADD, sum, ACCEL_INSTRUCTION_SATURATE,
+	      integer_bits(sum, zero_point));
+	if (dtype != sum)
 		apply(&chain, ACCEL_OP_CAST, dtype, ACCEL_INSTRUCTION_SATURATE, 0);
 	return finish_chain(&operation, &chain);
 }
@@ -126,6 +141,7 @@ ACCEL_API int accel_function_dequantize(struct accel_function *function, const c
 					struct accel_error *error)
 {
 	struct operation operation;
+	enum accel_dtype sum;
 	struct chain chain;
 	int ret;
 
@@ -136,10 +152,11 @@ ACCEL_API int accel_function_dequantize(struct accel_function *function, const c
 	if (ret)
 		return operation_define(&operation, ret);
 	start_chain(&operation, &chain);
-	if (operation.source.dtype != ACCEL_DTYPE_I32)
-		apply(&chain, ACCEL_OP_CAST, ACCEL_DTYPE_I32, ACCEL_INSTRUCTION_SATURATE, 0);
-	apply(&chain, ACCEL_OP_SUB, ACCEL_DTYPE_I32, ACCEL_INSTRUCTION_SATURATE,
-	      (uint32_t)zero_point);
+	sum = sum_dtype(operation.source.dtype, zero_point);
+	if (operation.source.dtype != sum)
+		apply(&chain, ACCEL_OP_CAST, sum, ACCEL_INSTRUCTION_SATURATE, 0);
+	apply(&chain, ACCEL_OP_SUB, sum, ACCEL_INSTRUCTION_SATURATE,
+	      integer_bits(sum, zero_point));
 	apply(&chain, ACCEL_OP_CAST, ACCEL_DTYPE_F32, 0, 0);
 	apply(&chain, ACCEL_OP_MUL, ACCEL_DTYPE_F32, 0, float_bits(scale));
 	return finish_chain(&operation, &chain);

@@ -107,8 +107,8 @@ static void run(const struct example *example, double reference)
 		if (accel_map_parse(example->maps[count], &maps[count], NULL))
 			abort();
 	taken = measure(plan, example);
-	printf("%10.2f us  %6.2f memcpy  from a function to its plan: %u axes, %d maps%s%s\n", taken,
-	       taken / reference, example->rank, count, example->text ? ", " : "",
+	printf("%10.2f us  %6.2f memcpy  from a function to its plan: %u axes, %d maps%s%s\n",
+	       taken, taken / reference, example->rank, count, example->text ? ", " : "",
 	       example->text ? example->text : "");
 	while (count--) {
 		accel_map_unref(maps[count]);

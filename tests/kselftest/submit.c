@@ -426,6 +426,35 @@ TEST_F_TIMEOUT(submit, threads_of_one_file_submit_at_once, TEST_LONG_TIMEOUT)
 	EXPECT_EQ(THREADS * SUBMISSIONS, *(__u32 *)counter.map);
 }
 
+/* None of them finds in its jobs what another one has just put there */
+TEST_F_TIMEOUT(submit, threads_of_one_file_submit_jobs_of_their_own, TEST_LONG_TIMEOUT)
+{
+	struct test_buffer counters[THREADS];
+	struct drm_tessera_job jobs[THREADS][16];
+	struct thread threads[THREADS] = {};
+	struct test_job adds[THREADS];
+	int t, k;
+
+	for (t = 0; t < THREADS; t++) {
+		counters[t] = test_buffer_create(_metadata, self->fd, SIZE);
+		test_job_increment(&adds[t], counters[t].handle);
+		for (k = 0; k < 16; k++)
+			jobs[t][k] = adds[t].job;
+		threads[t].fd = self->fd;
+		threads[t].submit = test_submission(jobs[t], 16);
+		ASSERT_EQ(0, pthread_create(&threads[t].thread, NULL, submit_in_a_thread,
+					    &threads[t]));
+	}
+	for (t = 0; t < THREADS; t++) {
+		ASSERT_EQ(0, pthread_join(threads[t].thread, NULL));
+		ASSERT_EQ(0, threads[t].ret);
+	}
+	for (t = 0; t < THREADS; t++) {
+		ASSERT_EQ(0, test_buffer_wait(self->fd, counters[t].handle, 0, INT64_MAX));
+		EXPECT_EQ(16 * SUBMISSIONS, *(__u32 *)counters[t].map);
+	}
+}
+
 /* What is asked for */
 
 TEST_F(submit, nchw_becomes_nhwc)

@@ -102,6 +102,10 @@ def dtype_name(dtype):
         NAMES.get(f"{dtype.kind}{dtype.itemsize}", f"raw{8 * dtype.itemsize}")
 
 
+def as_bytes(memory):
+    return memory.reshape(-1).view("u1")
+
+
 class Strided:
     """An array and all of the memory that it is a view of."""
 
@@ -132,7 +136,7 @@ class Strided:
             return self
         start = array.__array_interface__["data"][0] - \
             self.memory.__array_interface__["data"][0]
-        view = numpy.ndarray(array.shape, array.dtype, memory.reshape(-1).view("u1"), start,
+        view = numpy.ndarray(array.shape, array.dtype, as_bytes(memory), start,
                              array.strides)
         view[...] = element
         return Strided(view)
@@ -166,18 +170,23 @@ class Device:
     def __del__(self):
         lib.accel_device_unref(self.pointer)
 
-    def bind(self, stored):
-        """A tensor for what is stored so, with its memory in a buffer, and that of the buffer."""
+    def tensor(self, stored):
+        """A tensor of zeros where what is stored so is, and its memory byte by byte."""
         size = max(stored.memory.nbytes, 1)
         buffer = made("accel_buffer_create", self.pointer, U64(size))
         try:
             address = Pointer()
             call("accel_buffer_map", buffer, ctypes.byref(address))
             memory = numpy.frombuffer((ctypes.c_ubyte * size).from_address(address.value), "u1")
-            memory[:stored.memory.nbytes] = numpy.frombuffer(stored.memory.tobytes(), "u1")
-            return stored.tensor(buffer), memory
+            return stored.tensor(buffer), memory[:stored.memory.nbytes]
         finally:
             lib.accel_buffer_unref(buffer)
+
+    def bind(self, stored):
+        """The same with the elements, and what is between them."""
+        tensor, memory = self.tensor(stored)
+        memory[:] = as_bytes(stored.memory)
+        return tensor, memory
 
 
 class Function:
@@ -228,7 +237,7 @@ class Function:
         self.outputs.append(arranged)
 
     def _like(self, function, name, stored):
-        tensor, _ = Device().bind(stored)
+        tensor, _ = Device().tensor(stored)
         try:
             call(function, self.pointer, name.encode(), tensor)
         finally:
@@ -282,17 +291,16 @@ class Plan:
         return [lib.accel_plan_note(self.pointer, U32(k)).decode()
                 for k in range(self.info.num_notes)]
 
-    def run(self, device, stored):
-        """Runs it on what is stored so, the inputs and then the outputs: the memory of all."""
-        bound = [device.bind(each) for each in stored]
+    def run(self, device, inputs, outputs):
+        """Runs it on what is stored so; the memory of the outputs, byte by byte."""
+        bound = [device.bind(each) for each in (*inputs, *outputs)]
         tensors = (Pointer * len(bound))(*(tensor for tensor, _ in bound))
         task = Pointer()
         try:
             call("accel_task_create", self.pointer, U32(len(bound)), tensors, ctypes.byref(task))
             call("accel_task_submit", task, None, ctypes.c_size_t(0))
             call("accel_task_wait", task, I64(-1))
-            return [numpy.frombuffer(memory[:each.memory.nbytes].tobytes(), each.memory.dtype)
-                    .reshape(each.memory.shape) for (_, memory), each in zip(bound, stored)]
+            return [memory.copy() for _, memory in bound[len(inputs):]]
         finally:
             lib.accel_task_unref(task)
             for tensor, _ in bound:

@@ -42,7 +42,8 @@ class Chain:
         else:
             self.function.input_like(name, array)
         where = f"as {arranged.text}" if arranged else f"strides {array.strides}"
-        self.tell(f"{name}: {array.dtype} {array.shape} {where}: {array.tolist()}")
+        elements = array.reshape(-1)[:20].tolist()
+        self.tell(f"{name}: {array.dtype} {array.shape} {where}: {elements}")
         return name
 
     def step(self, transforms):
@@ -98,11 +99,13 @@ class Chain:
         """The array as a view, with steps and margins, of memory with other elements."""
         random, array = self.random, self.array
         axes = random.sample(range(array.ndim), array.ndim)
-        steps = [random.choice((1, 1, 1, 2, -1)) for _ in axes]
-        margins = [random.randint(0, 2) for _ in axes]
+        steps, margins = [random.choice((1, 1, 1, -1)) for _ in axes], [0 for _ in axes]
+        if axes:
+            steps[random.randrange(len(axes))] = random.choice((1, 2, -2))
+            margins[random.randrange(len(axes))] = random.randint(0, 3)
         shape = [array.shape[axis] * abs(step) + 2 * margin
                  for axis, step, margin in zip(axes, steps, margins)]
-        base = draw.random_array(random, array.dtype, shape).copy()
+        base = numpy.full(shape, draw.random_array(random, array.dtype, ()), array.dtype)
         index = tuple(slice(margin, extent - margin)
                       for extent, margin in zip(base.shape, margins))
         view = base[index][tuple(slice(None, None, step) for step in steps)]

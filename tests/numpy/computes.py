@@ -19,12 +19,15 @@ def saturated(array, dtype):
         with numpy.errstate(over="ignore"):
             return array.astype(dtype)
     limits = numpy.iinfo(dtype)
-    if array.dtype.kind == "f":
-        values = [min(max(int(numpy.rint(value)), limits.min), limits.max)
-                  for value in array.astype("f8").ravel().tolist()]
-    else:
-        values = [min(max(value, limits.min), limits.max) for value in array.ravel().tolist()]
-    return numpy.array(values, dtype).reshape(array.shape)
+    if array.dtype.kind != "f":
+        own = numpy.iinfo(array.dtype)
+        return array.clip(max(limits.min, own.min), min(limits.max, own.max)).astype(dtype)
+    # the largest integer of 64 bits is rounded up as a float, and that is too large
+    rounded = numpy.rint(array.astype("f8"))
+    is_low, is_high = rounded <= float(limits.min), rounded >= float(limits.max)
+    result = numpy.where(is_low | is_high, 0, rounded).astype(dtype)
+    return numpy.where(is_low, dtype.type(limits.min),
+                       numpy.where(is_high, dtype.type(limits.max), result))
 
 
 def is_finite(array):
@@ -32,7 +35,7 @@ def is_finite(array):
 
 
 def cast(chain, array):
-    if not draw.is_computed(array) or array.size > draw.MAX_ELEMENTS // 8 or not is_finite(array):
+    if not draw.is_computed(array) or not is_finite(array):
         return None
     dtype = chain.random.choice(draw.INTEGERS + draw.FLOATS)
     chain.define("cast", accel.dtype_number(dtype), shown=dtype)
@@ -45,7 +48,7 @@ def draw_quantization(random):
 
 
 def quantize(chain, array):
-    if array.dtype != "f4" or array.size > draw.MAX_ELEMENTS // 8 or not is_finite(array):
+    if array.dtype != "f4" or not is_finite(array):
         return None
     scale, zero_point = draw_quantization(chain.random)
     dtype = chain.random.choice(QUANTIZED)
@@ -125,7 +128,7 @@ def add_leaf(chain, array, axes, extents):
 def compute(chain, array):
     """Several sources, broadcast, with an axis that only others have now and then."""
     random = chain.random
-    if not draw.is_computed(array) or not 1 <= array.ndim <= 5 or array.size > draw.MAX_ELEMENTS:
+    if not draw.is_computed(array) or array.ndim > 5 or array.size > draw.MAX_ELEMENTS:
         return None
     axes, extents = axis_names(array.ndim), list(array.shape)
     leaves = [(f"{chain.name}[{','.join(axes)}]", array)]

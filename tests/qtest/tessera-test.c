@@ -846,6 +846,31 @@ static void a_small_job_of_known_buffers_needs_no_worker(void)
 	machine_stop(&p.m);
 }
 
+/* As many elements as a small job may have, and a window: the only worker has no time for it */
+static void a_job_that_is_small_but_for_its_windows_needs_a_worker(void)
+{
+	struct job job = job_bytes(8192), endless = job_endless();
+	struct pair p;
+
+	pair_start(&p, "threads=1");
+	assert_success(job_run(&p.m, &job));
+	queue_create(&p.m, 1);
+	job_push(&p.m, 1, &endless, 0);
+	doorbell(&p.m, 1);
+	wait_for(&p.m, TESSERA_QUEUE(1) + TESSERA_QUEUE_STATUS, TESSERA_QUEUE_STATUS_BUSY,
+		 TESSERA_QUEUE_STATUS_BUSY);
+	assert_success(job_run(&p.m, &job));
+	job.head.num_windows = 1;
+	job.windows[0].limit = 1;
+	job.operands[SOURCE].window_mask = 1;
+	job_push(&p.m, 0, &job, 0);
+	doorbell(&p.m, 0);
+	g_assert_cmphex(get(&p.m, TESSERA_QUEUE(0) + TESSERA_QUEUE_HEAD), ==, 2);
+	queue_disable(&p.m, 1);
+	assert_success(result_next(&p.m, 0));
+	machine_stop(&p.m);
+}
+
 static void a_small_job_that_fails_tells_why(void)
 {
 	struct job job = job_bytes(64);
@@ -2881,6 +2906,7 @@ static const struct {
 	TEST(a_tail_for_which_the_ring_is_too_small_is_not_taken),
 	TEST(hints_that_are_not_in_ram_are_none),
 	TEST(a_small_job_of_known_buffers_needs_no_worker),
+	TEST(a_job_that_is_small_but_for_its_windows_needs_a_worker),
 	TEST(a_small_job_that_fails_tells_why),
 	TEST(an_endless_job_of_known_buffers_leaves_its_doorbell),
 	TEST(a_small_job_of_a_wide_destination_is_run),

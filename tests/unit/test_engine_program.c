@@ -632,6 +632,184 @@ static void nchw_floats_become_quantized_nhwc(void **state)
 	}
 }
 
+/*
+ * Chains: instructions that engines like to take together, one by one as the reference does them.
+ * A job of 200 points and a rest: more than any vector, and not a multiple of one.
+ */
+#define CHAIN_POINTS	211
+
+struct chain {
+	uint32_t from, to;
+	uint8_t opcodes[2];		/* of f32, between two casts; the second may be 0 */
+	bool is_swapped;		/* the chain's value is the second source of each */
+};
+
+static void add_chain(struct engine_job *job, const struct chain *chain)
+{
+	struct drm_tessera_instruction *instruction;
+
+	if (chain->from != DRM_TESSERA_DTYPE_F32)
+		add_instruction(job, DRM_TESSERA_OP_CAST, DRM_TESSERA_DTYPE_F32);
+	for (uint8_t n = 0; n < 2 && chain->opcodes[n]; n++) {
+		instruction = add_instruction(job, chain->opcodes[n], DRM_TESSERA_DTYPE_F32);
+		instruction->src[chain->is_swapped ? 0 : 1] = n + 1;
+		if (chain->opcodes[n] == DRM_TESSERA_OP_FMA)
+			instruction->src[2] = 2;
+	}
+	if (chain->to == DRM_TESSERA_DTYPE_F32)
+		return;
+	instruction = add_instruction(job, DRM_TESSERA_OP_CAST, chain->to);
+	instruction->flags = is_integer(chain->to) ? DRM_TESSERA_INSTRUCTION_SATURATE : 0;
+}
+
+/* Values of which products and sums are near each other, ties, and all the extremes. */
+static void fill_chain_sources(uint8_t *const *sources, uint32_t from)
+{
+	const struct values values = extremes(from), others = extremes(DRM_TESSERA_DTYPE_F32);
+	const uint32_t size = engine_dtype_size(from);
+
+	for (size_t i = 0; i < CHAIN_POINTS; i++) {
+		float b = (float)(i % 17) / 8 - 1, c = (float)(i % 29) * 4.5f - 60;
+		uint64_t other = others.bits[i / 3 % others.count];
+
+		memcpy(sources[0] + i * size, &values.bits[i % values.count], size);
+		memcpy(sources[1] + i * 4, i % 3 == 1 ? (void *)&other : (void *)&b, 4);
+		memcpy(sources[2] + i * 4, i % 3 == 2 ? (void *)&other : (void *)&c, 4);
+	}
+}
+
+static void check_chain(const struct chain *chain)
+{
+	const uint32_t sizes[3] = { engine_dtype_size(chain->from), 4, 4 };
+	const uint32_t size = engine_dtype_size(chain->to);
+	uint8_t *sources[3], *results = calloc(CHAIN_POINTS, 8);
+	struct engine_job *job = new_job(3, DRM_TESSERA_DTYPE_F32), copy;
+
+	job->operands[0].spec.dtype = chain->to;
+	job->operands[1].spec.dtype = chain->from;
+	set_buffer(job, 0, results, CHAIN_POINTS * size);
+	add_loop(job, CHAIN_POINTS, size, 0);
+	for (uint32_t k = 0; k < 3; k++) {
+		sources[k] = calloc(CHAIN_POINTS, sizes[k]);
+		set_buffer(job, k + 1, sources[k], CHAIN_POINTS * sizes[k]);
+		job->operands[k + 1].spec.address.strides[0] = sizes[k];
+	}
+	fill_chain_sources(sources, chain->from);
+	add_chain(job, chain);
+	copy = *job;
+	run_job(job);
+	for (size_t i = 0; i < CHAIN_POINTS; i++) {
+		const uint64_t v[DRM_TESSERA_MAX_SOURCES] = {
+			get(sources[0], i, chain->from), get(sources[1], i, DRM_TESSERA_DTYPE_F32),
+			get(sources[2], i, DRM_TESSERA_DTYPE_F32),
+		};
+
+		if (get(results, i, chain->to) != reference_program(&copy, v))
+			fail_msg("%s to %s by opcodes %u and %u, point %zu: 0x%" PRIx64
+				 ", expected 0x%" PRIx64, engine_dtype_name(chain->from),
+				 engine_dtype_name(chain->to), chain->opcodes[0], chain->opcodes[1],
+				 i, get(results, i, chain->to), reference_program(&copy, v));
+	}
+	for (uint32_t k = 0; k < 3; k++)
+		free(sources[k]);
+	free(results);
+}
+
+static void check_chains(uint8_t first, uint8_t second, bool is_swapped)
+{
+	for (size_t from = 0; from < COUNT(dtypes); from++)
+		for (size_t to = 0; to < COUNT(dtypes); to++)
+			check_chain(&(struct chain){ dtypes[from], dtypes[to], { first, second },
+						     is_swapped });
+}
+
+static void product_and_sum_between_casts_are_rounded_twice(void **state)
+{
+	(void)state;
+	check_chains(DRM_TESSERA_OP_MUL, DRM_TESSERA_OP_ADD, false);
+	check_chains(DRM_TESSERA_OP_MUL, DRM_TESSERA_OP_ADD, true);
+}
+
+static void difference_and_product_between_casts_are_rounded_twice(void **state)
+{
+	(void)state;
+	check_chains(DRM_TESSERA_OP_SUB, DRM_TESSERA_OP_MUL, false);
+	check_chains(DRM_TESSERA_OP_SUB, DRM_TESSERA_OP_MUL, true);
+}
+
+static void fma_between_casts_is_rounded_once(void **state)
+{
+	(void)state;
+	check_chains(DRM_TESSERA_OP_FMA, 0, false);
+	check_chains(DRM_TESSERA_OP_FMA, 0, true);
+}
+
+/* Runs a program on one f32, with 3.0 and 0.5 in registers 1 and 2. */
+static float run_on_f32(struct engine_job *job, float value)
+{
+	float three = 3, half = 0.5f, result;
+
+	set_buffer(job, 0, &result, sizeof(result));
+	set_buffer(job, 1, &value, sizeof(value));
+	set_buffer(job, 2, &three, sizeof(three));
+	set_buffer(job, 3, &half, sizeof(half));
+	run_job(job);
+	return result;
+}
+
+static void value_in_the_middle_of_a_chain_may_be_read_again(void **state)
+{
+	struct engine_job *job = new_job(3, DRM_TESSERA_DTYPE_F32);
+	struct drm_tessera_instruction *instruction;
+
+	(void)state;
+	/* r4 = r0 * r1, r0 = r4 + r2, r0 = r0 + r4 */
+	instruction = add_instruction(job, DRM_TESSERA_OP_MUL, DRM_TESSERA_DTYPE_F32);
+	instruction->dst = 4;
+	instruction->src[1] = 1;
+	instruction = add_instruction(job, DRM_TESSERA_OP_ADD, DRM_TESSERA_DTYPE_F32);
+	instruction->src[0] = 4;
+	instruction->src[1] = 2;
+	instruction = add_instruction(job, DRM_TESSERA_OP_ADD, DRM_TESSERA_DTYPE_F32);
+	instruction->src[1] = 4;
+	assert_true(run_on_f32(job, 5) == 30.5f);
+}
+
+static void cast_of_a_chain_may_be_added_to_itself(void **state)
+{
+	struct engine_job *job = new_job(3, DRM_TESSERA_DTYPE_F32);
+	struct drm_tessera_instruction *instruction;
+
+	(void)state;
+	/* r4 = f32 of r0, r0 = r4 * r1 + r4 */
+	instruction = add_instruction(job, DRM_TESSERA_OP_CAST, DRM_TESSERA_DTYPE_F32);
+	instruction->dst = 4;
+	instruction = add_instruction(job, DRM_TESSERA_OP_FMA, DRM_TESSERA_DTYPE_F32);
+	instruction->src[0] = 4;
+	instruction->src[1] = 1;
+	instruction->src[2] = 4;
+	assert_true(run_on_f32(job, 5) == 20);
+}
+
+static void register_may_hold_a_constant_after_a_result(void **state)
+{
+	struct engine_job *job = new_job(3, DRM_TESSERA_DTYPE_F32);
+	struct drm_tessera_instruction *instruction;
+
+	(void)state;
+	/* r4 = r0 + r1, r4 = 7 over it, r0 = r1 + r4 */
+	instruction = add_instruction(job, DRM_TESSERA_OP_ADD, DRM_TESSERA_DTYPE_F32);
+	instruction->dst = 4;
+	instruction->src[1] = 1;
+	instruction = add_instruction(job, DRM_TESSERA_OP_CONST, DRM_TESSERA_DTYPE_F32);
+	instruction->dst = 4;
+	instruction->immediate = 0x40e00000;
+	instruction = add_instruction(job, DRM_TESSERA_OP_ADD, DRM_TESSERA_DTYPE_F32);
+	instruction->src[0] = 1;
+	instruction->src[1] = 4;
+	assert_true(run_on_f32(job, 5) == 10);
+}
+
 static void indices_lead_sources_and_destinations_of_programs(void **state)
 {
 	static const uint16_t table[] = { 100, 200, 300 };
@@ -702,6 +880,12 @@ int main(void)
 		cmocka_unit_test(result_may_go_to_a_register_that_is_read),
 		cmocka_unit_test(source_outside_of_its_windows_enters_as_fill),
 		cmocka_unit_test(nchw_floats_become_quantized_nhwc),
+		cmocka_unit_test(product_and_sum_between_casts_are_rounded_twice),
+		cmocka_unit_test(difference_and_product_between_casts_are_rounded_twice),
+		cmocka_unit_test(fma_between_casts_is_rounded_once),
+		cmocka_unit_test(value_in_the_middle_of_a_chain_may_be_read_again),
+		cmocka_unit_test(cast_of_a_chain_may_be_added_to_itself),
+		cmocka_unit_test(register_may_hold_a_constant_after_a_result),
 		cmocka_unit_test(indices_lead_sources_and_destinations_of_programs),
 		cmocka_unit_test(bad_index_of_a_program_faults),
 	};

@@ -158,7 +158,8 @@ static void check(struct trial *trial, const char *isa)
 			 trial->extents[1], fault.text);
 	if (memcmp(trial->bases[DST], arenas[EXPECTED].bytes, size))
 		fail_msg("%s, %" PRId64 " x %" PRId64 " of %s to %s: wrong bytes", isa,
-			 trial->extents[0], trial->extents[1], engine_dtype_name(trial->dtypes[SRC]),
+			 trial->extents[0], trial->extents[1],
+			 engine_dtype_name(trial->dtypes[SRC]),
 			 engine_dtype_name(trial->dtypes[DST]));
 }
 

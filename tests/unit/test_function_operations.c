@@ -353,19 +353,74 @@ static void quantization_goes_there_and_back(void **state)
 	fixture_finish(&fixture);
 }
 
+static void write_floats(struct fixture *fixture, const float from[7])
+{
+	for (int64_t index = 0; index < 7; index++)
+		memcpy(fixture_address(fixture->inputs[4], &index), &from[index], sizeof(from[0]));
+}
+
 static void quantized_numbers_saturate(void **state)
 {
 	static const float from[] = { 0, 1, -1, 0.25, 0.75, 1000, -1000 };
 	static const int8_t expected[] = { 3, 5, 1, 3, 5, 127, -128 };
 	struct fixture fixture;
-	int64_t index = 0;
 
 	(void)state;
 	start(&fixture);
-	for (; index < 7; index++)
-		memcpy(fixture_address(fixture.inputs[4], &index), &from[index], sizeof(from[0]));
+	write_floats(&fixture, from);
 	expect_ok(accel_function_quantize(fixture.function, "y", "f", ACCEL_DTYPE_I8, 0.5f, 3,
 					  &error));
+	assert_memory_equal(run(&fixture), expected, sizeof(expected));
+	fixture_finish(&fixture);
+}
+
+static void zero_point_is_added_before_quantized_numbers_saturate(void **state)
+{
+	static const float from[] = { 0, 100, 2147483648.0f, 3e9f, -100, -2147483648.0f, -3e9f };
+	static const int32_t expected[] = {
+		512, 612, INT32_MAX, INT32_MAX, 412, INT32_MIN + 512, INT32_MIN
+	};
+	struct fixture fixture;
+
+	(void)state;
+	start(&fixture);
+	write_floats(&fixture, from);
+	expect_ok(accel_function_quantize(fixture.function, "y", "f", ACCEL_DTYPE_I32, 1, 512,
+					  &error));
+	assert_memory_equal(run(&fixture), expected, sizeof(expected));
+	fixture_finish(&fixture);
+}
+
+static void zero_point_may_be_outside_of_the_quantized_type(void **state)
+{
+	static const float from[] = { 0, -3e9f, 3e9f, -2147483648.0f, -2147483648.0f - 256, 1, -1 };
+	static const int8_t expected[] = { 127, -128, 127, -1, -128, 127, 127 };
+	struct fixture fixture;
+
+	(void)state;
+	start(&fixture);
+	write_floats(&fixture, from);
+	expect_ok(accel_function_quantize(fixture.function, "y", "f", ACCEL_DTYPE_I8, 1, INT32_MAX,
+					  &error));
+	assert_memory_equal(run(&fixture), expected, sizeof(expected));
+	fixture_finish(&fixture);
+}
+
+static void dequantized_differences_do_not_saturate(void **state)
+{
+	static const float from[] = { 3e9f, -3e9f, 0, 0, 0, 0, 0 };
+	static const float expected[] = {
+		4294967296.0f, 0, 2147483648.0f, 2147483648.0f, 2147483648.0f, 2147483648.0f,
+		2147483648.0f
+	};
+	struct fixture fixture;
+
+	(void)state;
+	start(&fixture);
+	write_floats(&fixture, from);
+	expect_ok(accel_function_quantize(fixture.function, "q", "f", ACCEL_DTYPE_I32, 1, 0,
+					  &error));
+	expect_ok(accel_function_dequantize(fixture.function, "y", "q", 1, INT32_MIN, &error));
 	assert_memory_equal(run(&fixture), expected, sizeof(expected));
 	fixture_finish(&fixture);
 }
@@ -476,6 +531,9 @@ int main(void)
 		cmocka_unit_test(split_undoes_concat),
 		cmocka_unit_test(quantization_goes_there_and_back),
 		cmocka_unit_test(quantized_numbers_saturate),
+		cmocka_unit_test(zero_point_is_added_before_quantized_numbers_saturate),
+		cmocka_unit_test(zero_point_may_be_outside_of_the_quantized_type),
+		cmocka_unit_test(dequantized_differences_do_not_saturate),
 		cmocka_unit_test(operations_refuse_what_does_not_fit),
 		cmocka_unit_test(split_that_fails_defines_nothing),
 	};

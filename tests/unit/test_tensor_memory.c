@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tensors, views and imports without memory: whichever allocation is the first to fail, the call says
- * -ENOMEM, and leaves nothing behind, which is for the leak sanitizer to see.
+ * Tensors, views and imports without memory: whichever allocation is the first to fail, the call
+ * says -ENOMEM, and leaves nothing behind, which is for the leak sanitizer to see.
  */
 #include "memory_test.h"
 #include "tensor/dlpack.h"

@@ -564,6 +564,39 @@ static int bind_extras(struct builder *builder, const struct compute_names *name
 	return ret;
 }
 
+static bool is_source(const struct compute_names *names, const char *name)
+{
+	for (uint32_t i = 0; i < names->num_sources + names->num_targets; i++) {
+		if (!strcmp(name, i < names->num_targets ? names->targets[i] :
+						    names->sources[i - names->num_targets]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a computation makes is the next step's, but for another computation, which may begin from
+ * something else: one of those behind it has to want it, or the step were left out in silence.
+ */
+static int check_wanted(const struct builder *builder, uint32_t step, const char *name,
+			struct accel_error *error)
+{
+	const struct chain_step *later = next_step(builder, step + 1);
+	struct compute_names names;
+
+	if (!later || later->kind != CHAIN_COMPUTE)
+		return 0;
+	for (uint32_t i = step + 1; (later = next_step(builder, i)); i++) {
+		if (later->kind != CHAIN_COMPUTE)
+			continue;
+		compute_names(later->text, &names);
+		if (is_source(&names, name))
+			return 0;
+	}
+	return accel_error_set(error, -EINVAL, "--compute: %s is used by no --compute after it",
+			       name);
+}
+
 static int apply_compute(struct builder *builder, uint32_t step, struct accel_error *error)
 {
 	const char *text = builder->chain->steps[step].text;
@@ -572,6 +605,8 @@ static int apply_compute(struct builder *builder, uint32_t step, struct accel_er
 
 	compute_names(text, &names);
 	ret = bind_extras(builder, &names, error);
+	if (!ret)
+		ret = check_wanted(builder, step, names.result, error);
 	if (ret)
 		return ret;
 	builder->built->text_at_fault = text;
@@ -670,15 +705,18 @@ static int check_extras(const struct builder *builder, struct accel_error *error
 	return 0;
 }
 
-/* The rows that are asked for, of the first axis. */
 static int take_rows(struct builder *builder, const struct chain_rows *rows,
 		     struct accel_error *error)
 {
-	char text[64];
-	int ret;
+	char text[ACCEL_MAX_DIMS * 42] = "";
+	int length = 0, ret;
 
-	snprintf(text, sizeof(text), "%lld:%lld", (long long)rows->first,
-		 (long long)(rows->first + rows->count));
+	for (uint32_t i = 0; i <= rows->axis; i++) {
+		int64_t count = i < rows->axis ? 1 : rows->count;
+
+		length += sprintf(text + length, "%s%lld:%lld", i ? "," : "",
+				  (long long)rows->index[i], (long long)(rows->index[i] + count));
+	}
 	ret = accel_function_slice(builder->function, "rows", builder->value, text, error);
 	strcpy(builder->value, "rows");
 	return ret;

@@ -76,9 +76,13 @@ struct chain_function {
 	const char *text_at_fault;
 };
 
-/* Rows of the result: a slice of its first axis. */
+/*
+ * Rows of the result, which lie one behind another: count of an axis, from index[axis] on, at one
+ * index of each axis before it.
+ */
 struct chain_rows {
-	int64_t first;
+	uint32_t axis;
+	int64_t index[ACCEL_MAX_DIMS];
 	int64_t count;
 };
 

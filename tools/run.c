@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * accel run: reads tensors from .npy files, has a chain of transforms done to them, and writes the
- * result to another. A large result is made in slices of its first axis.
+ * result to another. A large result is made in slices of one axis.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,12 +32,33 @@ struct run {
 	struct accel_tensor *tensors[CHAIN_MAX_TENSORS];	/* the inputs; the rest NULL */
 	struct accel_device *checker;		/* --verify: the CPU, and the inputs there */
 	struct accel_tensor *checked[CHAIN_MAX_TENSORS];
-	int64_t num_rows;			/* of the whole result; 1 if it has no axes */
+	uint32_t axis;				/* of the result: slices are rows along it */
+	int64_t axis_rows;			/* 1 if the result has no axes */
+	int64_t num_rows;			/* at all indices of the axes before it */
+	int64_t num_done;
 	int64_t slice_rows;
 	uint64_t row_bytes;
 	struct accel_buffer *slice;		/* slice_rows of the result */
 	struct accel_buffer *checked_slice;
 };
+
+/* The first axis of which a slice can hold a row: the library has seen to it that bytes fit. */
+static void choose_rows(struct run *run)
+{
+	const struct chain_function *built = &run->built;
+
+	run->axis_rows = built->rank ? built->shape[0] : 1;
+	run->num_rows = run->axis_rows;
+	run->row_bytes = run->report->num_elements * accel_dtype_size(built->dtype);
+	if (!run->row_bytes)
+		return;
+	run->row_bytes /= (uint64_t)run->axis_rows;
+	while (run->row_bytes > SLICE_BYTES && run->axis + 1 < built->rank) {
+		run->axis_rows = built->shape[++run->axis];
+		run->num_rows *= run->axis_rows;
+		run->row_bytes /= (uint64_t)run->axis_rows;
+	}
+}
 
 /* Whatever can be wrong with what was asked for shows here, before any work is done. */
 static int prepare(struct run *run, struct accel_error *error)
@@ -61,10 +82,7 @@ static int prepare(struct run *run, struct accel_error *error)
 	report->num_elements = 1;
 	for (uint32_t i = 0; i < built->rank; i++)
 		report->num_elements *= (uint64_t)built->shape[i];
-	run->num_rows = built->rank ? built->shape[0] : 1;
-	/* the library has seen to it that the bytes of the result fit 63 bits */
-	run->row_bytes = run->num_rows ? report->num_elements / (uint64_t)run->num_rows *
-					 accel_dtype_size(built->dtype) : 0;
+	choose_rows(run);
 	return 0;
 }
 
@@ -86,12 +104,11 @@ static int create_slice(struct accel_device *device, uint64_t size, struct accel
 
 static int load(struct run *run, struct accel_error *error)
 {
-	uint64_t rows = run->row_bytes ? SLICE_BYTES / run->row_bytes : (uint64_t)run->num_rows;
+	uint64_t rows = run->row_bytes ? SLICE_BYTES / run->row_bytes : (uint64_t)run->axis_rows;
 	uint64_t size;
 	int ret;
 
-	run->slice_rows = rows < 1 ? 1 : rows > (uint64_t)run->num_rows ? run->num_rows :
-									 (int64_t)rows;
+	run->slice_rows = rows > (uint64_t)run->axis_rows ? run->axis_rows : (int64_t)rows;
 	size = (uint64_t)run->slice_rows * run->row_bytes;
 	ret = create_slice(run->device, size, &run->slice, error);
 	if (!ret)
@@ -191,14 +208,15 @@ static int verify_reorder(const struct run *run, const struct chain_rows *rows, 
 			  struct accel_error *error)
 {
 	const struct npy_header *in = &run->report->in;
+	int64_t row_elements = (int64_t)(run->row_bytes / accel_dtype_size(in->dtype));
 	struct verify_copy copy = {
 		.from = run->chain->from,
 		.to = run->chain->to,
 		.shape = in->shape,
 		.is_fortran = in->is_fortran,
 		.element_size = accel_dtype_size(in->dtype),
-		.first_row = rows->first,
-		.num_rows = rows->count,
+		.first_element = run->num_done * row_elements,
+		.num_elements = rows->count * row_elements,
 	};
 	void *input;
 	int ret = accel_buffer_map(accel_tensor_buffer(run->checked[0]), &input, error);
@@ -251,19 +269,33 @@ static int make_slice(struct run *run, const struct chain_rows *rows, struct acc
 	return ret ? ret : output_write(run->output, data, size, error);
 }
 
+/* The rows behind those that are done, as many as a slice holds and the axis has. */
+static struct chain_rows next_rows(const struct run *run)
+{
+	struct chain_rows rows = { .axis = run->axis };
+	int64_t row = run->num_done;
+
+	for (uint32_t i = run->report->out_rank ? run->axis + 1 : 0; i--;
+	     row /= run->report->out_shape[i])
+		rows.index[i] = row % run->report->out_shape[i];
+	rows.count = run->axis_rows - rows.index[run->axis];
+	if (rows.count > run->slice_rows)
+		rows.count = run->slice_rows;
+	return rows;
+}
+
 static int make_slices(struct run *run, struct accel_error *error)
 {
 	struct progress progress;
 	int ret = 0;
 
 	progress_begin(&progress, "accel run", (uint64_t)run->num_rows);
-	for (int64_t row = 0; row < run->num_rows && !ret; row += run->slice_rows) {
-		struct chain_rows rows = { row, run->num_rows - row };
+	while (run->num_done < run->num_rows && !ret) {
+		struct chain_rows rows = next_rows(run);
 
-		if (rows.count > run->slice_rows)
-			rows.count = run->slice_rows;
 		ret = make_slice(run, &rows, error);
-		progress_show(&progress, (uint64_t)(row + rows.count));
+		run->num_done += rows.count;
+		progress_show(&progress, (uint64_t)run->num_done);
 	}
 	progress_end(&progress);
 	return ret;

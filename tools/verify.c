@@ -32,6 +32,14 @@ static int64_t input_stride(const struct verify_copy *copy, size_t axis)
 	return stride;
 }
 
+static void start_at(struct walk *walk, int64_t element)
+{
+	for (size_t i = walk->rank; i--; element /= walk->extents[i]) {
+		walk->index[i] = element % walk->extents[i];
+		walk->place += walk->index[i] * walk->strides[i];
+	}
+}
+
 /* Returns the number of elements. */
 static int64_t begin_walk(const struct verify_copy *copy, struct walk *walk)
 {
@@ -50,11 +58,10 @@ static int64_t begin_walk(const struct verify_copy *copy, struct walk *walk)
 	for (size_t i = 0; i < walk->rank; i++)
 		walk->strides[i] =
 			input_stride(copy, (size_t)(strchr(copy->from, copy->to[i]) - copy->from));
-	if (!copy->num_rows)
+	if (!copy->num_elements)
 		return num_elements;
-	walk->index[0] = copy->first_row;
-	walk->place = copy->first_row * walk->strides[0];
-	return num_elements / walk->extents[0] * copy->num_rows;
+	start_at(walk, copy->first_element);
+	return copy->num_elements;
 }
 
 static void step(struct walk *walk)

@@ -19,8 +19,8 @@ struct verify_copy {
 	const int64_t *shape;	/* of the input, in the order of from */
 	bool is_fortran;	/* the input's first axis is the fastest, not its last */
 	size_t element_size;
-	int64_t first_row;	/* of the output's first axis, where not all of it is compared */
-	int64_t num_rows;	/* 0: all of it */
+	int64_t first_element;	/* of the output, where not all of it is compared */
+	int64_t num_elements;	/* 0: all of it */
 	/* The element that must be stored for one that was loaded; NULL: the same. */
 	void (*expect)(void *element);
 };

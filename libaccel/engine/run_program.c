@@ -536,8 +536,11 @@ static void pad_nest(struct engine_nest *nest)
 	}
 }
 
-/* The points of a line of the source that is walked across: at least that many are loaded. */
-static int64_t points_in_line(const struct pass *pass)
+/* Of a source that is walked across, so many lines are loaded at a time: single ones come slowly. */
+#define CROSSED_LINES	4
+
+/* The points of these lines: at least that many are loaded from each row. */
+static int64_t points_in_lines(const struct pass *pass)
 {
 	const struct engine_plan *plan = pass->run->plan;
 	uint32_t size_shift = 3;
@@ -545,7 +548,7 @@ static int64_t points_in_line(const struct pass *pass)
 	for (uint32_t k = 0; k < plan->num_operands; k++)
 		if (plan->operands[k].size_shift < size_shift)
 			size_shift = plan->operands[k].size_shift;
-	return LINE_BYTES >> size_shift;
+	return CROSSED_LINES * LINE_BYTES >> size_shift;
 }
 
 static void choose_sides(struct pass *pass, bool crossed)
@@ -557,7 +560,7 @@ static void choose_sides(struct pass *pass, bool crossed)
 	if (crossed && extent_of(pass, MIDDLE) <= FEW_POINTS)
 		sides[MIDDLE] = extent_of(pass, MIDDLE);
 	else if (crossed)
-		sides[MIDDLE] = min(extent_of(pass, MIDDLE), points_in_line(pass));
+		sides[MIDDLE] = min(extent_of(pass, MIDDLE), points_in_lines(pass));
 	sides[INNER] = points / sides[MIDDLE];
 	if (sides[INNER] > ENGINE_STRIP_ALIGNMENT)
 		sides[INNER] -= sides[INNER] % ENGINE_STRIP_ALIGNMENT;

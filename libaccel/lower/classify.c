@@ -16,9 +16,13 @@
 #include "lower/plan.h"
 #include "tensor/tensor.h"
 
-/* Points that are looked at, in all, to count a map; and definitions that are followed. */
+/*
+ * Points that are looked at, in all, to count a map; and definitions that are followed, inside of
+ * one another and in all: there are twice as many with each that uses the one before it twice.
+ */
 #define MAX_POINTS	8192
 #define MAX_DEPTH	64
+#define MAX_FOLLOWED	4096
 #define MAX_CONDITIONS	64
 
 /* An output, and what is found on the way to inputs. Indices are over the output's axes. */
@@ -29,6 +33,7 @@ struct trace {
 	struct variable_bounds variables[ACCEL_MAX_DIMS];
 	struct bounds bounds;
 	uint32_t depth;
+	uint32_t num_followed;
 	uint32_t map_class;
 	bool is_unsure;				/* a map was too large to count */
 	uint32_t num_loads;			/* of inputs */
@@ -570,12 +575,14 @@ static int trace_tensor(struct trace *trace, uint32_t tensor,
 
 	if (definition->kind == FUNCTION_INPUT)
 		return classify_load(trace, tensor, indices);
-	if (definition->kind == FUNCTION_PUSH || trace->depth == MAX_DEPTH) {
+	if (definition->kind == FUNCTION_PUSH || trace->depth == MAX_DEPTH ||
+	    trace->num_followed == MAX_FOLLOWED) {
 		trace_push(trace, definition);
 		return 0;
 	}
 	if (definition->num_parts > 1)
 		trace->map_class |= ACCEL_CLASS_COMPUTING;
+	trace->num_followed++;
 	trace->depth++;
 	for (uint32_t k = 0; !ret && k < definition->num_parts; k++)
 		ret = trace_value(trace, definition, indices, definition->parts[k].value);

@@ -225,10 +225,11 @@ def scatter(chain, array):
 
 def concat(chain, array):
     axis = chain.random.randrange(array.ndim)
-    if array.size > draw.MAX_ELEMENTS // 2:
-        return None
     shape = list(array.shape)
     shape[axis] = chain.random.choice(draw.EXTENTS[:8])
+    # an array of no elements may be beside a large one
+    if array.size > draw.MAX_ELEMENTS // 2 or numpy.prod(shape) > 4 * draw.MAX_ELEMENTS:
+        return None
     other = draw.random_array(chain.random, array.dtype, shape)
     parts = [(chain.name, array), (chain.add_input(other), other)]
     chain.random.shuffle(parts)

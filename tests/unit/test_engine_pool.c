@@ -9,7 +9,7 @@
 
 #include "engine_test.h"
 
-enum { SIDE = 1024, ROWS = 16384, ROW_BYTES = 256 };
+enum { SIDE = 1024, ROWS = 16384, ROW_BYTES = 256, FIRST_BAD_ROW = 1024 };
 
 static const uint32_t thread_counts[] = { 1, 2, 3, 7 };
 
@@ -183,20 +183,21 @@ static void first_fault_is_told_whatever_the_threads(void **state)
 	struct gather g = new_gather();
 
 	(void)state;
-	/* one bad index in most parts, but not in the first ones; each different */
-	for (uint32_t i = ROWS / 3; i < ROWS; i += 1001)
-		g.indices[i] = ROWS + i;
+	/* soon in a part that is not the first, and late in those that run beside it */
+	g.indices[FIRST_BAD_ROW] = ROWS + FIRST_BAD_ROW;
+	for (uint32_t i = FIRST_BAD_ROW + 2048; i < ROWS; i += 1024)
+		g.indices[i - 1] = ROWS + i;
 	for (size_t i = 0; i < COUNT(thread_counts); i++) {
 		struct engine_pool *pool = new_pool(thread_counts[i]);
 
-		for (int run = 0; run < 20; run++) {
+		for (int run = 0; run < 100; run++) {
 			struct engine_fault fault = { 0 };
 
 			assert_int_equal(engine_plan_run_parallel(g.plan, pool, NULL, &fault),
 					 -ERANGE);
 			assert_int_equal(fault.cause, DRM_TESSERA_CAUSE_BOUNDS);
 			assert_int_equal(fault.operand, 1);
-			assert_int_equal(fault.offset, (ROWS + ROWS / 3) * ROW_BYTES + 255);
+			assert_int_equal(fault.offset, (ROWS + FIRST_BAD_ROW) * ROW_BYTES + 255);
 		}
 		engine_pool_destroy(pool);
 	}

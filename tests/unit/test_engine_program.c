@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Programs: every instruction on every type, bit for bit as the reference says, at the extremes of
- * the types and where rounding twice would show.
+ * the types and where rounding twice would show; by every instruction set that the CPU has.
  */
+#include "engine/isa.h"
 #include "engine_test.h"
 
 static const uint32_t dtypes[] = {
@@ -890,5 +891,14 @@ int main(void)
 		cmocka_unit_test(bad_index_of_a_program_faults),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	const struct engine_isa *isa;
+	int failed = 0;
+
+	for (uint32_t k = 0; (isa = engine_isa_at(k)); k++) {
+		if (!isa->is_available())
+			continue;
+		setenv(ENGINE_ISA_VARIABLE, isa->name, 1);
+		failed += cmocka_run_group_tests_name(isa->name, tests, NULL, NULL);
+	}
+	return failed;
 }

@@ -72,12 +72,31 @@ static void gather_between_layouts_is_copied_to_the_result(void **state)
 	fixture_finish(&fixture);
 }
 
+/* Followed to the input each time that it is used, the first would be met 2^40 times. */
+static void definitions_that_use_the_one_before_twice_are_planned(void **state)
+{
+	struct fixture fixture;
+	char text[64];
+
+	(void)state;
+	fixture_start(&fixture, 1);
+	fixture_input(&fixture, "t0", ACCEL_DTYPE_I32, 1, SHAPE(5), NULL, 0);
+	for (int k = 1; k <= 40; k++) {
+		snprintf(text, sizeof(text), "t%d[i] = t%d[i] * 3 - t%d[4-i]", k, k - 1, k - 1);
+		fixture_define(&fixture, text);
+	}
+	fixture_output(&fixture, "t40", NULL, NULL);
+	fixture_check_both(&fixture);
+	fixture_finish(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stack_below_a_gather_has_all_its_parts),
 		cmocka_unit_test(stack_below_a_cast_is_padded),
 		cmocka_unit_test(gather_between_layouts_is_copied_to_the_result),
+		cmocka_unit_test(definitions_that_use_the_one_before_twice_are_planned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,6 +292,34 @@ static void large_result_is_made_in_slices(void **state)
 	free(row);
 }
 
+/* (1,3) x 40 MiB: the first axis has nothing to slice. */
+static void large_result_of_one_row_is_made_in_slices(void **state)
+{
+	static const int64_t columns = 40 << 20;
+	struct npy_header header;
+	char last;
+	int fd;
+
+	(void)state;
+	write_array(in_path, "|u1", 3, SHAPE(1, 3, columns), "", 0);
+	assert_int_equal(truncate(in_path, 128 + 3 * columns), 0);
+	fd = open(in_path, O_WRONLY);
+	for (int64_t i = 0; i < 3; i++)
+		assert_int_equal(pwrite(fd, &"abc"[i], 1, 128 + i * columns), 1);
+	close(fd);
+	assert_int_equal(run("--from", "NHW", "--to", "NHW", "--json"), 0);
+	assert_non_null(strstr(printed, "\"jobs\": 3,"));
+	assert_int_equal(run("--slice", ":,:,::-1", "--json"), 0);
+	assert_non_null(strstr(printed, "\"jobs\": 3,"));
+	expect_ok(npy_open(out_path, &header, &fd, &error));
+	for (int64_t i = 0; i < 3; i++) {
+		assert_int_equal(pread(fd, &last, 1, (off_t)header.data_offset +
+				       (i + 1) * columns - 1), 1);
+		assert_int_equal(last, "abc"[i]);
+	}
+	close(fd);
+}
+
 /* Plans ---------------------------------------------------------------------------------------- */
 
 static void plan_of_a_chain_that_cancels_has_no_job(void **state)
@@ -389,6 +417,8 @@ static const struct {
 	  "  y[i,j] = x[i,j] +\n                   ^\n" },
 	{ { "--compute", "y[i,j] = x[i,j] + b[j]" }, "accel run: --compute: nothing is called "
 	  "\"b\", expected --in2 with it\n" },
+	{ { "--compute", "y[i,j] = x[i,j] + 1", "--compute", "z[i,j] = x[i,j] * 2" }, "accel run: "
+	  "--compute: y is used by no --compute after it\n" },
 	{ { "--in2", "/dev/null" }, "accel run: --in2 /dev/null: no --compute has a tensor for "
 	  "it\n" },
 	{ { "--unpack" }, "accel run: --unpack: expected --from or --map, which say what to "
@@ -497,6 +527,7 @@ int main(void)
 		TEST(scalar_and_empty_array_are_written),
 		TEST(big_endian_input_is_turned),
 		TEST(large_result_is_made_in_slices),
+		TEST(large_result_of_one_row_is_made_in_slices),
 		TEST(plan_of_a_chain_that_cancels_has_no_job),
 		TEST(plan_of_a_reshape_is_one_job_without_a_temporary),
 		TEST(plan_shows_windows_programs_and_indices),

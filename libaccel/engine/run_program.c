@@ -536,7 +536,7 @@ static void pad_nest(struct engine_nest *nest)
 	}
 }
 
-/* Of a source that is walked across, so many lines are loaded at a time: single ones come slowly. */
+/* Of a source that is walked across, so many lines are loaded at a time: one comes slowly. */
 #define CROSSED_LINES	4
 
 /* The points of these lines: at least that many are loaded from each row. */

@@ -18,6 +18,10 @@
 /* Runs of one attempt; most pieces that are not jobs are empty. */
 #define MAX_PIECES	(4 * ACCEL_MAX_JOBS)
 
+/* Boxes that have this many times the points of the nest are a waste, where they are large. */
+#define WASTE_FACTOR	16
+#define SMALL_BOX	65536
+
 /* A box of which this part or less is visited is better sliced, into as many jobs at most. */
 #define IDLE_FACTOR	2
 #define MAX_IDLE_SLICES	4
@@ -146,6 +150,43 @@ static void attempt_destroy(struct nest_attempt *attempt)
 	free(attempt);
 }
 
+static uint64_t count_box(const struct accel_plan_job *job)
+{
+	uint64_t count = 1;
+
+	for (uint32_t d = 0; d < job->rank; d++)
+		count *= job->extents[d];
+	return count;
+}
+
+/* The points that all jobs visit, those at which windows fail too. */
+static uint64_t count_visited(const struct nest_attempt *attempt)
+{
+	uint64_t visited = 0;
+
+	for (uint32_t j = 0; j < attempt->num_jobs; j++)
+		if (__builtin_add_overflow(visited, count_box(&attempt->jobs[j].job), &visited))
+			return UINT64_MAX;
+	return visited;
+}
+
+static uint64_t count_points(const struct lower_nest *nest)
+{
+	uint64_t points = 1;
+
+	for (uint32_t a = 0; a < nest->num_axes; a++)
+		if (__builtin_mul_overflow(points, (uint64_t)nest->axes[a].extent, &points))
+			return UINT64_MAX;
+	return points;
+}
+
+static bool is_wasteful(const struct nest_attempt *attempt)
+{
+	uint64_t visited = count_visited(attempt);
+
+	return visited > SMALL_BOX && visited / WASTE_FACTOR > count_points(attempt->nest);
+}
+
 /* What the search for a policy has found so far. */
 struct search {
 	const struct lower_nest *nest;
@@ -154,6 +195,16 @@ struct search {
 	bool has_choices;		/* indices are not affine: tables or slices */
 	struct accel_error error;	/* of the first that failed otherwise */
 };
+
+/* Fewer jobs, but no waste; of what is wasted, less. */
+static bool is_better(const struct nest_attempt *attempt, const struct nest_attempt *best)
+{
+	if (!best || is_wasteful(attempt) != is_wasteful(best))
+		return !best || is_wasteful(best);
+	if (is_wasteful(best))
+		return count_visited(attempt) < count_visited(best);
+	return attempt->num_jobs < best->num_jobs;
+}
 
 /* Tries a policy. Only what no other policy can mend is an error. */
 static int try(struct search *search, const struct nest_policy *policy)
@@ -165,7 +216,7 @@ static int try(struct search *search, const struct nest_policy *policy)
 		return accel_error_set(&search->error, -ENOMEM, "lowering: out of memory");
 	code = run(attempt);
 	search->has_choices |= attempt->choices.has_been_asked;
-	if (!code && (!search->best || attempt->num_jobs < search->best->num_jobs)) {
+	if (!code && is_better(attempt, search->best)) {
 		attempt_destroy(search->best);
 		search->best = attempt;
 		return 0;
@@ -182,7 +233,13 @@ static int try(struct search *search, const struct nest_policy *policy)
 static bool is_good(const struct nest_attempt *attempt)
 {
 	return attempt && attempt->num_jobs <= attempt->num_pieces &&
-	       attempt->num_jobs <= FEW_PIECES;
+	       attempt->num_jobs <= FEW_PIECES && !is_wasteful(attempt);
+}
+
+/* Whether tables are not worth a try. */
+static bool is_acceptable(const struct nest_attempt *attempt)
+{
+	return attempt && !is_wasteful(attempt);
 }
 
 static int try_all(struct search *search, bool prefers_tables)
@@ -227,20 +284,11 @@ static int try_tables(struct search *search)
 		policy.whole_tables |= search->unproved;
 		code = try(search, &policy);
 	}
-	for (uint32_t first = 0; first < 2 && !code && !search->best; first++) {
+	for (uint32_t first = 0; first < 2 && !code && !is_acceptable(search->best); first++) {
 		policy.whole_tables = first ? all : all & ~1u;
 		code = try(search, &policy);
 	}
 	return code;
-}
-
-static uint64_t count_box(const struct accel_plan_job *job)
-{
-	uint64_t count = 1;
-
-	for (uint32_t d = 0; d < job->rank; d++)
-		count *= job->extents[d];
-	return count;
 }
 
 /* Whether half or more of a job's box is visited for nothing. */
@@ -271,17 +319,17 @@ static int try_slices(struct search *search)
 {
 	const struct nest_policy policy = { .replaces = true, .narrows = true, .slices = true };
 	struct nest_attempt *one = search->best;
-	bool is_better;
+	bool is_busy;
 	int code;
 
 	if (one->num_jobs != 1 || !is_idle(&one->jobs[0].job))
 		return 0;
 	search->best = NULL;
 	code = try(search, &policy);
-	is_better = search->best && search->best->num_jobs <= MAX_IDLE_SLICES;
-	for (uint32_t j = 0; is_better && j < search->best->num_jobs; j++)
-		is_better = !is_idle(&search->best->jobs[j].job);
-	if (is_better) {
+	is_busy = search->best && search->best->num_jobs <= MAX_IDLE_SLICES;
+	for (uint32_t j = 0; is_busy && j < search->best->num_jobs; j++)
+		is_busy = !is_idle(&search->best->jobs[j].job);
+	if (is_busy) {
 		attempt_destroy(one);
 		return code;
 	}
@@ -298,7 +346,7 @@ static int find_policy(struct search *search)
 		code = try_all(search, true);
 	if (!code && !search->best && search->unproved)
 		code = try_proofs(search);
-	if (!code && !search->best)
+	if (!code && !is_acceptable(search->best))
 		code = try_tables(search);
 	if (!code && search->best)
 		code = try_slices(search);
@@ -488,6 +536,11 @@ int lower_nest(const struct lower_nest *nest, struct accel_plan *plan, struct ac
 	code = find_policy(&search);
 	if (code || !search.best)
 		code = search_failed(&search, error);
+	else if (nest->is_divisible && is_wasteful(search.best))
+		code = accel_error_set(error, -E2BIG,
+				       "loops of %llu points in all for a nest of %llu",
+				       (unsigned long long)count_visited(search.best),
+				       (unsigned long long)count_points(nest));
 	else
 		code = add_to_plan(search.best, plan, error);
 	attempt_destroy(search.best);

@@ -72,6 +72,7 @@ struct lower_nest {
 	uint32_t num_instructions;
 	struct accel_instruction program[ACCEL_MAX_INSTRUCTIONS];
 	bool keeps_order;			/* the loops stay in the order of the axes */
+	bool is_divisible;			/* wasteful jobs are an error: it can be two */
 };
 
 /*

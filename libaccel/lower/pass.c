@@ -58,15 +58,24 @@ static int store_apart(struct build *build, int ret)
 	return BUILD_AGAIN;
 }
 
-/* What no jobs can do in one pass may be done in two. */
-static int unfuse(struct build *build, int ret)
+/* The same of all that the tensor is defined from. */
+static uint32_t find_fused_below(const struct build *build)
 {
-	struct schedule *schedule = build->schedule;
+	const struct schedule *schedule = build->schedule;
 	const struct function_tensor *tensor = &schedule->function->tensors[build->tensor];
 	uint32_t fused = FUNCTION_NO_TENSOR;
 
 	for (uint32_t k = 0; fused == FUNCTION_NO_TENSOR && k < tensor->num_parts; k++)
 		fused = find_fused(schedule, tensor->parts[k].value);
+	return fused;
+}
+
+/* What no jobs can do in one pass may be done in two. */
+static int unfuse(struct build *build, int ret)
+{
+	struct schedule *schedule = build->schedule;
+	uint32_t fused = find_fused_below(build);
+
 	if (fused == FUNCTION_NO_TENSOR)
 		return store_apart(build, ret);
 	schedule->states[fused].reason = "with what uses it, it is beyond the limits of a job";
@@ -79,6 +88,7 @@ static int lower(struct build *build)
 	int ret;
 
 	build->nest.keeps_order = schedule->options.keeps_order;
+	build->nest.is_divisible = find_fused_below(build) != FUNCTION_NO_TENSOR;
 	ret = lower_nest(&build->nest, schedule->plan, schedule->error);
 	lower_nest_release(&build->nest);
 	return ret == -ENOTSUP || ret == -E2BIG ? unfuse(build, ret) : ret;

@@ -58,8 +58,10 @@ def quantize(chain, array):
         return None
     chain.define("quantize", accel.dtype_number(dtype), accel.ctypes.c_float(scale),
                  accel.ctypes.c_int32(zero_point), shown=(dtype, scale, zero_point))
-    moved = saturated(saturated(scaled, "i4").astype("i8") + zero_point, "i4")
-    return saturated(moved, dtype)
+    limits = numpy.iinfo(dtype)
+    values = [min(max(int(numpy.rint(value)) + zero_point, limits.min), limits.max)
+              for value in scaled.astype("f8").ravel().tolist()]
+    return numpy.array(values, dtype).reshape(array.shape)
 
 
 def dequantize(chain, array):
@@ -68,7 +70,7 @@ def dequantize(chain, array):
     scale, zero_point = draw_quantization(chain.random)
     chain.define("dequantize", accel.ctypes.c_float(scale), accel.ctypes.c_int32(zero_point),
                  shown=(scale, zero_point))
-    return saturated(array.astype("i8") - zero_point, "i4").astype("f4") * scale
+    return (array.astype("i8") - zero_point).astype("f4") * scale
 
 
 # Values as text ---------------------------------------------------------------------------------

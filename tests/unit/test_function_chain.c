@@ -90,12 +90,46 @@ static void definitions_that_use_the_one_before_twice_are_planned(void **state)
 	fixture_finish(&fixture);
 }
 
+/* The points of all boxes, those at which windows fail too. */
+static uint64_t count_visited(const struct accel_plan *plan)
+{
+	const struct accel_plan_job *job;
+	uint64_t visited = 0;
+
+	for (uint32_t k = 0; (job = accel_plan_job(plan, k)); k++) {
+		uint64_t points = 1;
+
+		for (uint32_t d = 0; d < job->rank; d++)
+			points *= job->extents[d];
+		visited += points;
+	}
+	return visited;
+}
+
+/* A loop for each quotient would be 43 * 22 * 8 * 15 * 8 * 15 points for 43 elements. */
+static void quotients_of_many_kinds_waste_no_points(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_start(&fixture, 1);
+	fixture_input(&fixture, "x", ACCEL_DTYPE_I16, 3, SHAPE(2, 4, 8), NULL, 0);
+	fixture_define(&fixture, "a[i<8,j<6] = x[j//4, j%4, i]");
+	fixture_define(&fixture, "b[i<43] = a[i//6, i%6]");
+	fixture_define(&fixture, "y[i] = select(i%2 == 0, b[i], b[42 - i])");
+	fixture_output(&fixture, "y", NULL, NULL);
+	fixture_check_both(&fixture);
+	assert_in_range(count_visited(fixture.plan), 43, 10000);
+	fixture_finish(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stack_below_a_gather_has_all_its_parts),
 		cmocka_unit_test(stack_below_a_cast_is_padded),
 		cmocka_unit_test(gather_between_layouts_is_copied_to_the_result),
+		cmocka_unit_test(quotients_of_many_kinds_waste_no_points),
 		cmocka_unit_test(definitions_that_use_the_one_before_twice_are_planned),
 	};
 

@@ -119,11 +119,11 @@ def reflect(chain, array):
 
 
 def broadcast(chain, array):
-    if array.ndim > 5 or array.size * 3 > draw.MAX_ELEMENTS:
-        return None
     shape = [3 if extent == 1 else extent for extent in array.shape]
     if chain.random.random() < 0.5:
         shape.insert(0, 2)
+    if len(shape) > 6 or numpy.prod(shape) > 2 * draw.MAX_ELEMENTS:
+        return None
     chain.define("broadcast", accel.U32(len(shape)), accel.integers(shape), shown=shape)
     return numpy.broadcast_to(array, shape)
 

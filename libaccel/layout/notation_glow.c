@@ -242,9 +242,10 @@ static int place(const struct accel_layout *layout, struct placement *placement,
 	}
 	ret = placement_measure(placement, error);
 	/* the outermost axis is as long in memory as its stride says, to the end */
-	if (!ret && placement->num_elements)
-		placement->num_elements = stride;
-	return ret;
+	if (ret || !placement->num_elements)
+		return ret;
+	placement->num_elements = stride;
+	return placement_check_bytes(placement, error);
 }
 
 /*

@@ -98,7 +98,7 @@ static bool shape_is_empty(const struct placement *placement)
 	return false;
 }
 
-static int check_bytes(const struct placement *placement, struct accel_error *error)
+int placement_check_bytes(const struct placement *placement, struct accel_error *error)
 {
 	int64_t bytes;
 
@@ -123,7 +123,7 @@ int placement_pack(struct placement *placement, struct accel_error *error)
 			return too_large(error);
 	}
 	placement->num_elements = is_empty ? 0 : stride;
-	return check_bytes(placement, error);
+	return placement_check_bytes(placement, error);
 }
 
 int placement_measure(struct placement *placement, struct accel_error *error)
@@ -148,7 +148,7 @@ int placement_measure(struct placement *placement, struct accel_error *error)
 				       ", expected 0 or more", lowest);
 	if (__builtin_add_overflow(highest, 1, &placement->num_elements))
 		return too_large(error);
-	return check_bytes(placement, error);
+	return placement_check_bytes(placement, error);
 }
 
 int64_t placement_fused_extent(const struct placement *placement, const struct digit *digit)

@@ -69,6 +69,9 @@ int placement_pack(struct placement *placement, struct accel_error *error);
  */
 int placement_measure(struct placement *placement, struct accel_error *error);
 
+/* Whether the bytes of all elements fit 63 bits, for one whose elements were counted otherwise. */
+int placement_check_bytes(const struct placement *placement, struct accel_error *error);
+
 /* ceil(extent / divisor); divisor is at least 1 */
 int64_t ceil_divide(int64_t extent, int64_t divisor);
 

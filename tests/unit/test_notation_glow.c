@@ -57,6 +57,9 @@ static void alignment_beyond_63_bits_is_refused(void **state)
 	(void)state;
 	cannot_place("glow:N[a=9223372036854775807]H", ACCEL_DTYPE_F32, SHAPE(3, 5), -EOVERFLOW,
 		     "63 bits");
+	/* the last row ends where the next would begin */
+	cannot_place("glow:N[a=4611686018427387904]H", ACCEL_DTYPE_F16, SHAPE(2, 1), -EOVERFLOW,
+		     "63 bits");
 }
 
 static void axis_is_a_letter_or_a_star(void **state)

@@ -153,6 +153,15 @@ static void evaluate(const struct session *session, const struct bench_setup *se
 	}
 }
 
+/* Cases about pages are about throughput: the device always has the next job. */
+static void aim_job(struct bench_contestant *job, const struct bench_case *bench)
+{
+	bool is_stream = bench->pages != BENCH_PAGES_ANY;
+
+	job->run = is_stream ? bench_run_stream : bench_run_job;
+	job->least_repetitions = is_stream ? BENCH_STREAM_JOBS : 1;
+}
+
 static int measure(struct session *session, struct bench_setup *setup, struct bench_result *result,
 		   struct accel_error *error)
 {
@@ -171,6 +180,7 @@ static int measure(struct session *session, struct bench_setup *setup, struct be
 		contestants[count++] = &session->guests[k].contestant;
 	/* the last to write to the destination, which is compared again */
 	session->job.context = setup;
+	aim_job(&session->job, setup->bench);
 	contestants[count++] = &session->job;
 	if (!ret)
 		ret = bench_measure(contestants, count, session->options->rounds, error);
@@ -280,7 +290,6 @@ static int prepare(struct session *session, struct accel_error *error)
 		ret = accel_device_set_threads(session->device, options->num_threads, error);
 	session->copy.run = bench_run_copy;
 	session->copy.context = session->copiers;
-	session->job.run = bench_run_job;
 	session->report.json.stream = stdout;
 	session->report.is_json = options->is_json;
 	session->report.num_threads = options->num_threads;

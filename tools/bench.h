@@ -142,6 +142,7 @@ struct bench_contestant {
 	int (*run)(void *context, uint32_t repetitions, uint64_t *nanoseconds,
 		   struct accel_error *error);
 	void *context;
+	uint32_t least_repetitions;		/* in a turn */
 	double samples[BENCH_MAX_ROUNDS];	/* nanoseconds of one repetition, each round */
 };
 
@@ -168,6 +169,15 @@ int bench_measure(struct bench_contestant *const *contestants, uint32_t count, u
 /* The run() of the job; context is a struct bench_setup. */
 int bench_run_job(void *context, uint32_t repetitions, uint64_t *nanoseconds,
 		  struct accel_error *error);
+
+/*
+ * The same for throughput: a job is submitted when the one before the last is over, so that the
+ * device always has the next.
+ */
+#define BENCH_UNDER_WAY		2
+#define BENCH_STREAM_JOBS	8	/* in a turn, at least */
+int bench_run_stream(void *context, uint32_t repetitions, uint64_t *nanoseconds,
+		     struct accel_error *error);
 
 /* memcpy by a number of threads, which wait between two calls; context of bench_run_copy(). */
 struct bench_copiers;

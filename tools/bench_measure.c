@@ -74,7 +74,7 @@ struct bench_statistics bench_statistics(const double *values, uint32_t count)
 
 /* Rounds ----------------------------------------------------------------------------------- */
 
-/* So many that a turn of memcpy is long enough; everybody takes as many. */
+/* So many that a turn of memcpy is long enough; everybody takes at least as many. */
 static int choose_repetitions(struct bench_contestant *copy, uint32_t *repetitions,
 			      struct accel_error *error)
 {
@@ -102,14 +102,16 @@ int bench_measure(struct bench_contestant *const *contestants, uint32_t count, u
 	for (uint32_t round = 0; round < rounds && !ret; round++) {
 		for (uint32_t k = 0; k < count && !ret; k++) {
 			struct bench_contestant *contestant = contestants[k];
+			uint32_t times = repetitions;
 
+			if (times < contestant->least_repetitions)
+				times = contestant->least_repetitions;
 			/* what is repeated finds its data in the caches: so shall the first time */
-			if (repetitions > 1)
+			if (times > 1)
 				ret = contestant->run(contestant->context, 1, &taken, error);
 			if (!ret)
-				ret = contestant->run(contestant->context, repetitions, &taken,
-						      error);
-			contestant->samples[round] = (double)(taken + !taken) / repetitions;
+				ret = contestant->run(contestant->context, times, &taken, error);
+			contestant->samples[round] = (double)(taken + !taken) / times;
 		}
 	}
 	return ret;
@@ -125,6 +127,39 @@ int bench_run_job(void *context, uint32_t repetitions, uint64_t *nanoseconds,
 
 	for (uint32_t k = 0; k < repetitions && !ret; k++)
 		ret = bench_setup_run(context, error);
+	*nanoseconds = bench_now() - start;
+	return ret;
+}
+
+/* Waits for a submission, if there is one, and lets go of it. */
+static int finish(struct accel_fence **fence, struct accel_error *error)
+{
+	int ret = *fence ? accel_fence_wait(*fence, -1, error) : 0;
+
+	accel_fence_unref(*fence);
+	*fence = NULL;
+	return ret;
+}
+
+int bench_run_stream(void *context, uint32_t repetitions, uint64_t *nanoseconds,
+		     struct accel_error *error)
+{
+	struct accel_fence *under_way[BENCH_UNDER_WAY] = { NULL };
+	struct bench_setup *setup = context;
+	uint64_t start = bench_now();
+	int ret = 0, later;
+
+	for (uint32_t k = 0; k < repetitions && !ret; k++) {
+		struct accel_fence **fence = &under_way[k % BENCH_UNDER_WAY];
+
+		ret = finish(fence, error);
+		if (!ret)
+			ret = accel_submit(setup->device, &setup->job, 1, NULL, 0, fence, error);
+	}
+	for (uint32_t k = 0; k < BENCH_UNDER_WAY; k++) {
+		later = finish(&under_way[k], ret ? NULL : error);
+		ret = ret ? ret : later;
+	}
 	*nanoseconds = bench_now() - start;
 	return ret;
 }

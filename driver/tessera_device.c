@@ -88,18 +88,17 @@ static int start_queues(struct tessera_device *tdev)
  * @guilty_queue: the queue at fault, or NULL
  * @guilty: &tessera_submission.last_sequence of the submission at fault
  * @cause: why its job was stopped
- * @error: of its fence
  *
  * Called on &tessera_device.recovery_wq, or while that is idle and disabled.
  */
 void tessera_device_recover(struct tessera_device *tdev, struct tessera_queue *guilty_queue,
-			    u64 guilty, enum drm_tessera_cause cause, int error)
+			    u64 guilty, enum drm_tessera_cause cause)
 {
 	u32 q;
 
 	if (tdev->is_lost)
 		return;
-	trace_tessera_reset("device", guilty, error);
+	trace_tessera_reset("device", guilty, cause);
 	hold_queues(tdev);
 	if (reset_hardware(tdev)) {
 		lose_device(tdev);
@@ -109,7 +108,7 @@ void tessera_device_recover(struct tessera_device *tdev, struct tessera_queue *g
 	for (q = 0; q < tdev->num_queues; q++) {
 		struct tessera_queue *queue = &tdev->queues[q];
 
-		tessera_queue_fail_oldest(queue, queue == guilty_queue ? guilty : 0, cause, error);
+		tessera_queue_fail_oldest(queue, queue == guilty_queue ? guilty : 0, cause);
 	}
 	if (start_queues(tdev))
 		lose_device(tdev);
@@ -122,7 +121,7 @@ static void reset_work(struct work_struct *work)
 
 	if (!drm_dev_enter(&tdev->drm, &cookie))
 		return;
-	tessera_device_recover(tdev, NULL, 0, DRM_TESSERA_CAUSE_CANCELED, -ECANCELED);
+	tessera_device_recover(tdev, NULL, 0, DRM_TESSERA_CAUSE_CANCELED);
 	drm_dev_exit(cookie);
 }
 
@@ -164,7 +163,7 @@ void tessera_device_resume(struct tessera_device *tdev)
 	int cookie;
 
 	if (drm_dev_enter(&tdev->drm, &cookie)) {
-		tessera_device_recover(tdev, NULL, 0, DRM_TESSERA_CAUSE_CANCELED, -ECANCELED);
+		tessera_device_recover(tdev, NULL, 0, DRM_TESSERA_CAUSE_CANCELED);
 		drm_dev_exit(cookie);
 	}
 	enable_work(&tdev->reset_work);

@@ -98,7 +98,7 @@ int tessera_device_init(struct tessera_device *tdev);
 void tessera_device_unplug(struct tessera_device *tdev);
 
 void tessera_device_recover(struct tessera_device *tdev, struct tessera_queue *guilty_queue,
-			    u64 guilty, enum drm_tessera_cause cause, int error);
+			    u64 guilty, enum drm_tessera_cause cause);
 void tessera_device_pause(struct tessera_device *tdev);
 void tessera_device_resume(struct tessera_device *tdev);
 

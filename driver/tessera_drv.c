@@ -21,11 +21,17 @@
 #include "tessera_gem.h"
 #include "tessera_query.h"
 #include "tessera_submit.h"
+#include "tessera_sysfs.h"
 
 unsigned int tessera_job_timeout_ms = 10000;
 module_param_named(job_timeout_ms, tessera_job_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(job_timeout_ms,
 		 "Milliseconds without progress until a job is stopped (default 10000, from 100)");
+
+unsigned int tessera_job_limit_ms = 600000;
+module_param_named(job_limit_ms, tessera_job_limit_ms, uint, 0644);
+MODULE_PARM_DESC(job_limit_ms,
+		 "Milliseconds that a job may run (default 600000, 0 for no limit)");
 
 unsigned int tessera_max_buffers = 65536;
 module_param_named(max_buffers, tessera_max_buffers, uint, 0444);
@@ -121,6 +127,9 @@ static int tessera_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return PTR_ERR(tdev);
 	pci_set_drvdata(pdev, tdev);
 	ret = tessera_device_init(tdev);
+	if (ret)
+		return ret;
+	ret = tessera_sysfs_init(tdev);
 	if (ret)
 		return ret;
 	tessera_debugfs_init(tdev);

@@ -14,6 +14,7 @@
 #define TESSERA_PATCHLEVEL	0
 
 extern unsigned int tessera_job_timeout_ms;
+extern unsigned int tessera_job_limit_ms;
 extern unsigned int tessera_max_buffers;
 
 extern struct workqueue_struct *tessera_free_wq;

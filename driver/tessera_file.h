@@ -66,6 +66,8 @@ struct tessera_file {
 	u32 num_entities;
 	/** @parser: working memory of SUBMIT while none is at it, or NULL; taken by xchg() */
 	struct tessera_parser *parser;
+	/** @num_hangs: jobs of this file that had to be stopped */
+	atomic_t num_hangs;
 	/** @device_ns: nanoseconds that the device has spent on jobs of this file */
 	atomic64_t device_ns;
 	/**
@@ -78,6 +80,12 @@ struct tessera_file {
 	/** @results: of submission id, at id modulo the size, or NULL */
 	struct tessera_result *results[DRM_TESSERA_MAX_RESULTS];
 };
+
+/* A process that hangs the device again and again has to open another file, at least */
+static inline bool tessera_file_is_refused(struct tessera_file *file)
+{
+	return atomic_read(&file->num_hangs) >= DRM_TESSERA_MAX_HANGS;
+}
 
 int tessera_file_open(struct drm_device *drm, struct drm_file *drm_file);
 void tessera_file_close(struct drm_device *drm, struct drm_file *drm_file);

@@ -31,21 +31,31 @@ static struct tessera_submission *to_submission(struct drm_sched_job *job)
 /* A device whose host is busy may stand still for a while, and is well all the same */
 #define MIN_TIMEOUT_MS	100U
 
-static unsigned int timeout_ms(void)
+/**
+ * tessera_queue_timeout_ms() - how long a job may make no progress
+ * @queue: the queue
+ *
+ * Return: milliseconds.
+ */
+u32 tessera_queue_timeout_ms(const struct tessera_queue *queue)
 {
-	return max(READ_ONCE(tessera_job_timeout_ms), MIN_TIMEOUT_MS);
+	u32 ms = READ_ONCE(queue->timeout_ms) ?: READ_ONCE(tessera_job_timeout_ms);
+
+	return max(ms, MIN_TIMEOUT_MS);
 }
 
-static unsigned long watch_timeout(void)
+static unsigned long timeout(const struct tessera_queue *queue)
 {
-	return msecs_to_jiffies(timeout_ms());
+	return msecs_to_jiffies(tessera_queue_timeout_ms(queue));
 }
 
 /* Four looks in a timeout: a hang is found at most a quarter of it late */
 static void schedule_watch(struct tessera_queue *queue)
 {
-	queue_delayed_work(queue->tdev->recovery_wq, &queue->watch,
-			   max(watch_timeout() / 4, 1UL));
+	unsigned long shortest = min_not_zero(timeout(queue),
+					      msecs_to_jiffies(READ_ONCE(tessera_job_limit_ms)));
+
+	queue_delayed_work(queue->tdev->recovery_wq, &queue->watch, max(shortest / 4, 1UL));
 }
 
 /* The ring; all of it under the lock */
@@ -258,7 +268,8 @@ int tessera_queue_start(struct tessera_queue *queue)
 			return ret;
 		queue->tail = 0;
 		queue->is_stopped = false;
-		queue->watched_since = jiffies;
+		queue->progress_time = jiffies;
+		queue->job_time = jiffies;
 		list_for_each_entry(submission, &queue->running, running_node)
 			ring_put(queue, submission);
 		queue->memory->hints.tail = cpu_to_le32(queue->tail);
@@ -274,13 +285,12 @@ int tessera_queue_start(struct tessera_queue *queue)
  * @queue: the queue
  * @guilty: &tessera_submission.last_sequence of the submission at fault, or 0
  * @cause: why its job was stopped
- * @error: of its fence
  *
  * A job that was stopped half way cannot be run again, for it may work in place. When it is not
  * the one at fault, it is canceled.
  */
 void tessera_queue_fail_oldest(struct tessera_queue *queue, u64 guilty,
-			       enum drm_tessera_cause cause, int error)
+			       enum drm_tessera_cause cause)
 {
 	struct tessera_submission *submission;
 	unsigned long flags;
@@ -288,14 +298,15 @@ void tessera_queue_fail_oldest(struct tessera_queue *queue, u64 guilty,
 	spin_lock_irqsave(&queue->lock, flags);
 	complete_submissions(queue);
 	submission = oldest_submission(queue);
-	if (submission && submission->last_sequence != guilty) {
-		cause = DRM_TESSERA_CAUSE_CANCELED;
-		error = -ECANCELED;
-	}
 	if (submission) {
 		u64 last_sequence = submission->last_sequence;
 
-		end_submission(queue, submission, cause, error);
+		if (last_sequence != guilty)
+			cause = DRM_TESSERA_CAUSE_CANCELED;
+		if (cause == DRM_TESSERA_CAUSE_TIMEOUT)
+			atomic_inc(&submission->file->num_hangs);
+		end_submission(queue, submission, cause,
+			       cause == DRM_TESSERA_CAUSE_DESCRIPTOR ? -EIO : -ECANCELED);
 		/* Its jobs that were never run count as completed from here on */
 		queue->completed = last_sequence;
 		queue->memory->completion = cpu_to_le64(last_sequence);
@@ -321,19 +332,18 @@ void tessera_queue_fail_all(struct tessera_queue *queue, int error)
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
-static void recover(struct tessera_queue *queue, u64 guilty, enum drm_tessera_cause cause,
-		    int error)
+static void recover(struct tessera_queue *queue, u64 guilty, enum drm_tessera_cause cause)
 {
 	struct tessera_device *tdev = queue->tdev;
 
-	trace_tessera_reset(queue->name, guilty, error);
+	trace_tessera_reset(queue->name, guilty, cause);
 	if (!tessera_queue_stop(queue)) {
-		tessera_queue_fail_oldest(queue, guilty, cause, error);
+		tessera_queue_fail_oldest(queue, guilty, cause);
 		if (!tessera_queue_start(queue))
 			return;
 	}
 	drm_err(&tdev->drm, "%s: does not stop and start, resetting the device\n", queue->name);
-	tessera_device_recover(tdev, queue, guilty, cause, error);
+	tessera_device_recover(tdev, queue, guilty, cause);
 }
 
 /* The engine may be at the jobs of other queues: it has fewer hands than queues, maybe */
@@ -343,26 +353,32 @@ static bool waits_for_others(struct tessera_queue *queue, u32 status)
 	       (readl(queue->tdev->regs + TESSERA_REG_STATUS) & TESSERA_STATUS_BUSY);
 }
 
-/* Whether the device could have done something for too long, and has not */
-static bool is_stuck(struct tessera_queue *queue, u32 status)
+/* What is wrong with the oldest job, or NULL. Where the device could have done nothing, nothing. */
+static const char *find_fault(struct tessera_queue *queue, u32 status)
 {
 	u64 progress = lo_hi_readq(queue->regs + TESSERA_QUEUE_PROGRESS);
+	unsigned long limit = msecs_to_jiffies(READ_ONCE(tessera_job_limit_ms));
+	bool is_new;
 
-	if (progress != queue->watched_progress || queue->completed != queue->watched_completed ||
-	    waits_for_others(queue, status)) {
-		queue->watched_progress = progress;
-		queue->watched_completed = queue->completed;
-		queue->watched_since = jiffies;
-	}
-	return time_after(jiffies, queue->watched_since + watch_timeout());
+	if (status & TESSERA_QUEUE_STATUS_ERROR)
+		return "stopped the queue";
+	is_new = queue->completed != queue->watched_completed || waits_for_others(queue, status);
+	if (is_new)
+		queue->job_time = jiffies;
+	if (is_new || progress != queue->watched_progress)
+		queue->progress_time = jiffies;
+	queue->watched_completed = queue->completed;
+	queue->watched_progress = progress;
+	if (time_after(jiffies, queue->progress_time + timeout(queue)))
+		return "makes no progress";
+	return limit && time_after(jiffies, queue->job_time + limit) ? "takes too long" : NULL;
 }
 
 static void watch_device(struct tessera_queue *queue)
 {
-	struct drm_device *drm = &queue->tdev->drm;
 	struct tessera_submission *submission;
 	char comm[TASK_COMM_LEN];
-	bool is_hung;
+	const char *fault;
 	u32 status;
 	u64 guilty;
 	pid_t pid;
@@ -373,20 +389,17 @@ static void watch_device(struct tessera_queue *queue)
 		if (!submission || queue->is_stopped)
 			return;
 		status = readl(queue->regs + TESSERA_QUEUE_STATUS);
-		is_hung = is_stuck(queue, status);
+		fault = find_fault(queue, status);
 		/* Once the lock is let go, the submission may be too */
 		guilty = submission->last_sequence;
 		pid = submission->pid;
 		strscpy(comm, submission->comm);
 	}
-	if (status & TESSERA_QUEUE_STATUS_ERROR) {
-		drm_err_ratelimited(drm, "%s: stopped with status 0x%x at a job of %s[%d]\n",
-				    queue->name, status, comm, pid);
-		recover(queue, guilty, DRM_TESSERA_CAUSE_DESCRIPTOR, -EIO);
-	} else if (is_hung) {
-		drm_err_ratelimited(drm, "%s: a job of %s[%d] made no progress for %u ms\n",
-				    queue->name, comm, pid, timeout_ms());
-		recover(queue, guilty, DRM_TESSERA_CAUSE_TIMEOUT, -ETIMEDOUT);
+	if (fault) {
+		drm_err_ratelimited(&queue->tdev->drm, "%s: a job of %s[%d] %s: status 0x%x\n",
+				    queue->name, comm, pid, fault, status);
+		recover(queue, guilty, status & TESSERA_QUEUE_STATUS_ERROR ?
+				       DRM_TESSERA_CAUSE_DESCRIPTOR : DRM_TESSERA_CAUSE_TIMEOUT);
 	}
 	schedule_watch(queue);
 }
@@ -414,8 +427,10 @@ static void run_submission(struct tessera_queue *queue, struct tessera_submissio
 	submission->last_sequence = queue->sequence;
 	submission->result->start_time = ktime_get();
 	tessera_submission_init_fence(submission);
-	if (list_empty(&queue->running))
-		queue->watched_since = jiffies;
+	if (list_empty(&queue->running)) {
+		queue->progress_time = jiffies;
+		queue->job_time = jiffies;
+	}
 	list_add_tail(&submission->running_node, &queue->running);
 	trace_tessera_run(submission);
 	if (!queue->is_stopped) {
@@ -428,22 +443,22 @@ static struct dma_fence *tessera_sched_run_job(struct drm_sched_job *job)
 {
 	struct tessera_submission *submission = to_submission(job);
 	struct tessera_queue *queue = submission->queue;
-	bool is_running = false;
-	int cookie;
+	int cookie, ret = -ENODEV;
 
 	if (drm_dev_enter(&queue->tdev->drm, &cookie)) {
 		scoped_guard(spinlock_irqsave, &queue->lock) {
-			is_running = !queue->tdev->is_lost;
-			if (is_running)
+			if (!queue->tdev->is_lost)
+				ret = tessera_file_is_refused(submission->file) ? -ECANCELED : 0;
+			if (!ret)
 				run_submission(queue, submission);
 		}
-		if (is_running)
+		if (!ret)
 			schedule_watch(queue);
 		drm_dev_exit(cookie);
 	}
-	if (!is_running) {
-		tessera_submission_end(submission, 0, DRM_TESSERA_CAUSE_CANCELED, -ENODEV);
-		return ERR_PTR(-ENODEV);
+	if (ret) {
+		tessera_submission_end(submission, 0, DRM_TESSERA_CAUSE_CANCELED, ret);
+		return ERR_PTR(ret);
 	}
 	/* The submission, and its fence with it, is here until the scheduler has seen it signal */
 	return dma_fence_get(&submission->fence->base);

@@ -8,6 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/bits.h>
+#include <linux/device.h>
 #include <linux/dma-fence.h>
 #include <linux/interrupt.h>
 #include <linux/list.h>
@@ -87,25 +88,32 @@ struct tessera_queue {
 	/** @interrupted: who waits for @num_interrupts to change */
 	wait_queue_head_t interrupted;
 
+	/** @timeout_ms: as the module's parameter, of this queue; 0: the module's */
+	u32 timeout_ms;
+	/** @timeout_attribute: the file in sysfs that shows @timeout_ms, and takes it */
+	struct device_attribute timeout_attribute;
 	/** @watch: looks for jobs that make no progress; on &tessera_device.recovery_wq */
 	struct delayed_work watch;
 	/** @watched_progress: TESSERA_QUEUE_PROGRESS when it last moved; @watch's alone */
 	u64 watched_progress;
 	/** @watched_completed: @completed then; @watch's alone */
 	u64 watched_completed;
-	/** @watched_since: jiffies when either last moved; under @lock */
-	unsigned long watched_since;
+	/** @progress_time: jiffies when either last moved; under @lock */
+	unsigned long progress_time;
+	/** @job_time: jiffies when the oldest job could have begun; under @lock */
+	unsigned long job_time;
 };
 
 int tessera_queue_init(struct tessera_device *tdev, u32 index);
 
 irqreturn_t tessera_queue_interrupt(int irq, void *data);
+u32 tessera_queue_timeout_ms(const struct tessera_queue *queue);
 void tessera_queue_look(struct tessera_queue *queue);
 
 int tessera_queue_stop(struct tessera_queue *queue);
 int tessera_queue_start(struct tessera_queue *queue);
 void tessera_queue_fail_oldest(struct tessera_queue *queue, u64 guilty,
-			       enum drm_tessera_cause cause, int error);
+			       enum drm_tessera_cause cause);
 void tessera_queue_fail_all(struct tessera_queue *queue, int error);
 
 #endif /* _TESSERA_QUEUE_H_ */

@@ -900,6 +900,8 @@ int tessera_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *dr
 
 	if (READ_ONCE(tdev->is_lost))
 		return -ENODEV;
+	if (tessera_file_is_refused(drm_file->driver_priv))
+		return -ECANCELED;
 	ret = check_submit(tdev, args);
 	if (ret)
 		return ret;

@@ -106,18 +106,18 @@ TRACE_EVENT(tessera_fault,
 
 /* A queue, or the device, is stopped and started again */
 TRACE_EVENT(tessera_reset,
-	    TP_PROTO(const char *what, u64 guilty, int error),
-	    TP_ARGS(what, guilty, error),
+	    TP_PROTO(const char *what, u64 guilty, u32 cause),
+	    TP_ARGS(what, guilty, cause),
 	    TP_STRUCT__entry(__string(what, what)
 			     __field(u64, guilty)
-			     __field(int, error)
+			     __field(u32, cause)
 	    ),
 	    TP_fast_assign(__assign_str(what);
 			   __entry->guilty = guilty;
-			   __entry->error = error;
+			   __entry->cause = cause;
 	    ),
-	    TP_printk("%s guilty=%llu error=%d", __get_str(what), __entry->guilty,
-		      __entry->error)
+	    TP_printk("%s guilty=%llu cause=%u", __get_str(what), __entry->guilty,
+		      __entry->cause)
 );
 
 #endif /* _TESSERA_TRACE_H_ */

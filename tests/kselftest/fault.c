@@ -400,7 +400,7 @@ TEST_F_TIMEOUT(hang, hanging_job_is_stopped_and_told, TEST_LONG_TIMEOUT)
 {
 	TEST_DEVICE_OR_SKIP;
 	hang(_metadata, self->fd, 1);
-	ASSERT_EQ(-ETIMEDOUT, test_run(_metadata, self->fd, &self->submit));
+	ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
 	ASSERT_EQ(0, test_query_result(self->fd, self->submit.id, &self->result,
 				       &self->job_result, 1));
 	EXPECT_EQ(DRM_TESSERA_SUBMIT_FAILED, self->result.state);
@@ -413,7 +413,7 @@ TEST_F_TIMEOUT(hang, next_job_on_the_queue_succeeds, TEST_LONG_TIMEOUT)
 {
 	TEST_DEVICE_OR_SKIP;
 	hang(_metadata, self->fd, 1);
-	ASSERT_EQ(-ETIMEDOUT, test_run(_metadata, self->fd, &self->submit));
+	ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
 	ASSERT_EQ(1, test_run(_metadata, self->fd, &self->submit));
 	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
 }
@@ -425,7 +425,7 @@ TEST_F_TIMEOUT(hang, hang_after_hang_is_recovered, TEST_LONG_TIMEOUT)
 	TEST_DEVICE_OR_SKIP;
 	for (k = 0; k < 3; k++) {
 		hang(_metadata, self->fd, 1);
-		ASSERT_EQ(-ETIMEDOUT, test_run(_metadata, self->fd, &self->submit));
+		ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
 	}
 	ASSERT_EQ(1, test_run(_metadata, self->fd, &self->submit));
 	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
@@ -449,7 +449,7 @@ TEST_F_TIMEOUT(hang, queued_behind_a_hang_of_another_file_runs, TEST_LONG_TIMEOU
 	fence = test_submit_fence(_metadata, self->fd, &self->submit);
 	their_fence = test_submit_fence(_metadata, stranger, &submit);
 	EXPECT_EQ(1, test_sync_file_wait(_metadata, their_fence));
-	EXPECT_EQ(-ETIMEDOUT, test_sync_file_wait(_metadata, fence));
+	EXPECT_EQ(-ECANCELED, test_sync_file_wait(_metadata, fence));
 	EXPECT_EQ(SIZE, test_filled(theirs.map + SIZE, SIZE, 5));
 	munmap(theirs.map, theirs.size);
 	close(fence);
@@ -471,7 +471,7 @@ TEST_F_TIMEOUT(hang, jobs_before_the_hang_in_its_submission_are_done, TEST_LONG_
 	jobs[2] = self->job.job;
 	self->submit.jobs = TEST_ARRAY(jobs, 3);
 	hang(_metadata, self->fd, 2);
-	ASSERT_EQ(-ETIMEDOUT, test_run(_metadata, self->fd, &self->submit));
+	ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
 	ASSERT_EQ(0, test_query_result(self->fd, self->submit.id, &self->result, results, 3));
 	EXPECT_EQ(DRM_TESSERA_CAUSE_NONE, results[0].cause);
 	EXPECT_EQ(DRM_TESSERA_CAUSE_TIMEOUT, results[1].cause);
@@ -490,9 +490,175 @@ TEST_F_TIMEOUT(hang, every_queue_recovers, TEST_LONG_TIMEOUT)
 	for (queue = 0; queue < self->info.num_queues; queue++) {
 		self->submit.queue = queue;
 		hang(_metadata, self->fd, 1);
-		ASSERT_EQ(-ETIMEDOUT, test_run(_metadata, self->fd, &self->submit));
+		ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
 		ASSERT_EQ(1, test_run(_metadata, self->fd, &self->submit));
 	}
+}
+
+/* Sets the timeout of queue 0 to the least there is */
+static void be_impatient(struct __test_metadata *_metadata, int fd)
+{
+	char bus[NAME_MAX], path[PATH_MAX];
+
+	test_bus_name(_metadata, fd, bus);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/job_timeout_ms/pe0", bus);
+	ASSERT_EQ(0, test_write_file(path, "100"));
+}
+
+TEST_F_TIMEOUT(hang, file_that_hangs_again_and_again_is_refused, TEST_LONG_TIMEOUT)
+{
+	int k;
+
+	TEST_DEVICE_OR_SKIP;
+	be_impatient(_metadata, self->fd);
+	for (k = 0; k < DRM_TESSERA_MAX_HANGS; k++) {
+		hang(_metadata, self->fd, 1);
+		ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
+	}
+	EXPECT_EQ(-ECANCELED, test_submit(self->fd, &self->submit));
+}
+
+TEST_F_TIMEOUT(hang, file_of_another_is_not_refused, TEST_LONG_TIMEOUT)
+{
+	int stranger = test_open(_metadata);
+	struct test_buffer theirs = test_buffer_create(_metadata, stranger, SIZE);
+	struct test_job job;
+	int k;
+
+	TEST_DEVICE_OR_SKIP;
+	be_impatient(_metadata, self->fd);
+	for (k = 0; k < DRM_TESSERA_MAX_HANGS; k++) {
+		hang(_metadata, self->fd, 1);
+		ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
+	}
+	test_job_increment(&job, theirs.handle);
+	EXPECT_EQ(1, test_run_job(_metadata, stranger, &job));
+	munmap(theirs.map, theirs.size);
+	close(stranger);
+}
+
+/* What such a file had submitted before: told apart by the device, which would have hung at it */
+TEST_F_TIMEOUT(hang, what_a_refused_file_has_waiting_does_not_run, TEST_LONG_TIMEOUT)
+{
+	struct drm_tessera_submit other = self->submit;
+	struct test_gate gate;
+	struct test_job job;
+	int fence, k;
+
+	TEST_DEVICE_OR_SKIP;
+	TEST_GATE_OR_SKIP(self->fd, &gate);
+	be_impatient(_metadata, self->fd);
+	memset(self->destination.map, 7, SIZE);
+	job = self->job;
+	job.job.operands = TEST_ARRAY(job.operands, 2);
+	/* A queue waits for what comes first in it: the others are given to another */
+	other.queue = 1 % self->info.num_queues;
+	if (other.queue == 0)
+		SKIP(return, "the device has one queue");
+	other.in_syncs = TEST_ARRAY(&((struct drm_tessera_sync){ .handle = gate.syncobj }), 1);
+	fence = test_submit_fence(_metadata, self->fd, &other);
+	for (k = 0; k < DRM_TESSERA_MAX_HANGS; k++) {
+		struct test_buffer own = test_buffer_create(_metadata, self->fd, SIZE);
+
+		test_job_increment(&job, own.handle);
+		self->submit = test_submission(&job.job, 1);
+		self->submit.queue = 0;
+		hang(_metadata, self->fd, 1);
+		ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
+		munmap(own.map, own.size);
+	}
+	ASSERT_EQ(0, test_gate_signal(&gate));
+	EXPECT_EQ(-ECANCELED, test_sync_file_wait(_metadata, fence));
+	EXPECT_EQ(SIZE, test_constant(self->destination.map, SIZE, 7));
+	close(fence);
+}
+
+TEST_F_TIMEOUT(hang, fault_is_no_hang_and_does_not_count, TEST_LONG_TIMEOUT)
+{
+	int k;
+
+	TEST_DEVICE_OR_SKIP;
+	for (k = 0; k <= DRM_TESSERA_MAX_HANGS; k++) {
+		skew(_metadata, self->fd, SIZE);
+		ASSERT_EQ(-EIO, test_run(_metadata, self->fd, &self->submit));
+	}
+	EXPECT_EQ(1, test_run(_metadata, self->fd, &self->submit));
+}
+
+/*
+ * A job that goes on for ever, and makes progress all the time: 2^60 elements, each stored to where
+ * an index of 0 says, for stores without an index may not collide
+ */
+FIXTURE(endless_job) {
+	int fd;
+	struct test_buffer destination;
+	struct test_buffer source;
+	struct test_job job;
+	struct drm_tessera_submit submit;
+	struct drm_tessera_submit_result result;
+	struct drm_tessera_job_result job_result;
+};
+
+FIXTURE_SETUP(endless_job)
+{
+	struct drm_tessera_operand *destination = &self->job.operands[0];
+
+	test_module_reload(_metadata, "job_limit_ms=300");
+	self->fd = test_open(_metadata);
+	self->destination = test_buffer_create(_metadata, self->fd, SIZE);
+	self->source = test_buffer_create(_metadata, self->fd, SIZE);
+	test_job_init(&self->job, 1, 2);
+	self->job.job.extents[0] = 1ULL << 60;
+	destination->handle = self->destination.handle;
+	destination->dtype = DRM_TESSERA_DTYPE_U8;
+	destination->flags = DRM_TESSERA_OPERAND_INDIRECT;
+	destination->index_handle = self->source.handle;
+	destination->index_dtype = DRM_TESSERA_DTYPE_U8;
+	self->job.operands[1].handle = self->source.handle;
+	self->job.operands[1].dtype = DRM_TESSERA_DTYPE_U8;
+	self->submit = test_submission(&self->job.job, 1);
+	self->submit.queue = 0;
+}
+
+FIXTURE_TEARDOWN(endless_job)
+{
+	munmap(self->destination.map, SIZE);
+	munmap(self->source.map, SIZE);
+	close(self->fd);
+	test_module_reload(_metadata, "");
+}
+
+TEST_F_TIMEOUT(endless_job, job_that_never_ends_is_stopped_at_its_limit, TEST_LONG_TIMEOUT)
+{
+	ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
+	ASSERT_EQ(0, test_query_result(self->fd, self->submit.id, &self->result,
+				       &self->job_result, 1));
+	EXPECT_EQ(DRM_TESSERA_CAUSE_TIMEOUT, self->job_result.cause);
+}
+
+TEST_F_TIMEOUT(endless_job, next_job_after_an_endless_one_runs, TEST_LONG_TIMEOUT)
+{
+	struct test_job job;
+
+	ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
+	test_job_increment(&job, self->destination.handle);
+	EXPECT_EQ(1, test_run_job(_metadata, self->fd, &job));
+	EXPECT_EQ(1, self->destination.map[0]);
+}
+
+TEST_F_TIMEOUT(endless_job, endless_job_is_stopped_when_a_limit_is_set_as_it_runs,
+	       TEST_LONG_TIMEOUT)
+{
+	static const char parameter[] = "/sys/module/tessera/parameters/job_limit_ms";
+	int fence;
+
+	ASSERT_EQ(0, test_write_file(parameter, "0"));
+	be_impatient(_metadata, self->fd);
+	fence = test_submit_fence(_metadata, self->fd, &self->submit);
+	EXPECT_EQ(0, test_sync_file_status(_metadata, fence));
+	ASSERT_EQ(0, test_write_file(parameter, "300"));
+	EXPECT_EQ(-ECANCELED, test_sync_file_wait(_metadata, fence));
+	close(fence);
 }
 
 /*

@@ -34,12 +34,13 @@ extern "C" {
  * ETIME          BO_WAIT: the timeout has passed
  * EINTR          a signal arrived; call again (libdrm's drmIoctl() does)
  * ENODEV         the device is gone
+ * ECANCELED      SUBMIT: DRM_TESSERA_MAX_HANGS jobs of this file had to be stopped: it gets no more
  * EOPNOTSUPP     DRM_IOCTL_GET_UNIQUE and DRM_IOCTL_GET_MAGIC, which are not for this node
  * ============== ===========================================================================
  *
  * The fence of a submission signals with an error when it did not succeed: -EIO when a job
- * faulted (what went wrong is in &struct drm_tessera_submit_result), -ETIMEDOUT when it made no
- * progress and was stopped, -ECANCELED when it was stopped because of another, -ESRCH when its
+ * faulted (what went wrong is in &struct drm_tessera_submit_result), -ECANCELED when it was stopped,
+ * because it hung (then a job of it has the cause TIMEOUT) or because of another, -ESRCH when its
  * file was closed before it began, -ENODEV when the device went away.
  */
 
@@ -115,6 +116,8 @@ extern "C" {
 #define DRM_TESSERA_MAX_SYNCS		256
 /** define DRM_TESSERA_MAX_RESULTS - submissions whose result is kept for a file */
 #define DRM_TESSERA_MAX_RESULTS		64
+/** define DRM_TESSERA_MAX_HANGS - jobs of a file that may hang until it gets ECANCELED */
+#define DRM_TESSERA_MAX_HANGS		8
 /** define DRM_TESSERA_MAX_STRIDE - bytes from one element of an array to the next */
 #define DRM_TESSERA_MAX_STRIDE		4096
 
@@ -442,7 +445,7 @@ enum drm_tessera_cause {
 	DRM_TESSERA_CAUSE_TRANSLATION,
 	/** @DRM_TESSERA_CAUSE_CANCELED: a reset or a removal stopped it, or it never started */
 	DRM_TESSERA_CAUSE_CANCELED,
-	/** @DRM_TESSERA_CAUSE_TIMEOUT: it made no progress and was stopped */
+	/** @DRM_TESSERA_CAUSE_TIMEOUT: it made no progress, or ran for too long, and was stopped */
 	DRM_TESSERA_CAUSE_TIMEOUT,
 	/** @DRM_TESSERA_CAUSE_MEMORY: the device had no memory of its own left to run it with */
 	DRM_TESSERA_CAUSE_MEMORY,

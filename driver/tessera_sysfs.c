@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Files in sysfs, in the directory of the PCI device: what an administrator may set of one queue.
+ * What holds for all devices are the module's parameters.
+ */
+#include <linux/device.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "tessera_device.h"
+#include "tessera_drv.h"
+#include "tessera_queue.h"
+#include "tessera_sysfs.h"
+
+static struct tessera_queue *to_queue(struct device_attribute *attribute)
+{
+	return container_of(attribute, struct tessera_queue, timeout_attribute);
+}
+
+static ssize_t timeout_show(struct device *dev, struct device_attribute *attribute, char *text)
+{
+	return sysfs_emit(text, "%u\n", tessera_queue_timeout_ms(to_queue(attribute)));
+}
+
+static ssize_t timeout_store(struct device *dev, struct device_attribute *attribute,
+			     const char *text, size_t size)
+{
+	struct tessera_queue *queue = to_queue(attribute);
+	u32 ms;
+	int ret;
+
+	ret = kstrtou32(text, 0, &ms);
+	if (ret)
+		return ret;
+	WRITE_ONCE(queue->timeout_ms, ms);
+	/* The next look may have been planned for long after this */
+	tessera_queue_look(queue);
+	return size;
+}
+
+/**
+ * tessera_sysfs_init() - make the files
+ * @tdev: the device; they go when the driver lets go of it
+ *
+ * Return: 0 or an error.
+ */
+int tessera_sysfs_init(struct tessera_device *tdev)
+{
+	struct device *dev = tdev->drm.dev;
+	struct attribute_group *group;
+	u32 q;
+
+	group = devm_kzalloc(dev, sizeof(*group), GFP_KERNEL);
+	if (!group)
+		return -ENOMEM;
+	group->name = "job_timeout_ms";
+	group->attrs = devm_kcalloc(dev, tdev->num_queues + 1, sizeof(*group->attrs), GFP_KERNEL);
+	if (!group->attrs)
+		return -ENOMEM;
+	for (q = 0; q < tdev->num_queues; q++) {
+		struct device_attribute *attribute = &tdev->queues[q].timeout_attribute;
+
+		sysfs_attr_init(&attribute->attr);
+		attribute->attr.name = tdev->queues[q].name + strlen(TESSERA_NAME "-");
+		attribute->attr.mode = 0644;
+		attribute->show = timeout_show;
+		attribute->store = timeout_store;
+		group->attrs[q] = &attribute->attr;
+	}
+	return devm_device_add_group(dev, group);
+}

@@ -11,12 +11,25 @@
 #include "dtype.h"
 #include "fault.h"
 
+/* A stream over the loops of a box that have more than one point. */
 static void place_stream(struct engine_stream *stream, const struct engine_stream *whole,
 			 const struct engine_box *box)
 {
-	*stream = *whole;
-	for (uint32_t d = 0; d < box->rank; d++)
+	uint32_t rank = 0;
+
+	stream->offset = whole->offset;
+	for (uint32_t d = 0; d < box->rank; d++) {
 		stream->offset += whole->strides[d] * box->dims[d].lowest;
+		if (box->dims[d].lowest < box->dims[d].highest)
+			stream->strides[rank++] = whole->strides[d];
+	}
+}
+
+static void stand_still(struct engine_stream *stream, uint32_t rank)
+{
+	stream->offset = 0;
+	for (uint32_t d = 0; d < rank; d++)
+		stream->strides[d] = 0;
 }
 
 void engine_access_init(struct engine_access *access, const struct engine_plan *plan,
@@ -24,18 +37,22 @@ void engine_access_init(struct engine_access *access, const struct engine_plan *
 {
 	struct engine_nest *nest = &access->nest;
 
-	nest->rank = box->rank;
+	nest->rank = 0;
 	nest->num_streams = plan->num_operands;
 	nest->index_mask = 0;
-	for (uint32_t d = 0; d < box->rank; d++)
-		nest->extents[d] = box->dims[d].highest - box->dims[d].lowest + 1;
+	for (uint32_t d = 0; d < box->rank; d++) {
+		const struct engine_interval *dim = &box->dims[d];
+
+		if (dim->lowest < dim->highest)
+			nest->extents[nest->rank++] = dim->highest - dim->lowest + 1;
+	}
 	for (uint32_t k = 0; k < plan->num_operands; k++) {
 		const struct engine_plan_operand *operand = &plan->operands[k];
 
 		access->index_streams[k] = ENGINE_NO_STREAM;
 		if (!(loads >> k & 1)) {
 			access->bases[k] = (uint8_t *)operand->fill;
-			nest->streams[k] = (struct engine_stream){ 0 };
+			stand_still(&nest->streams[k], nest->rank);
 			continue;
 		}
 		access->bases[k] = operand->base;

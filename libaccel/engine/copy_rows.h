@@ -112,6 +112,35 @@ INLINE void copy_long(uint8_t *dst, const uint8_t *src, int64_t bytes, int64_t a
 		*(vector *)(dst + bytes - VECTOR_BYTES) = last;
 }
 
+/* Rows of size to 2 * size bytes: so many from either end, by vectors in registers. */
+#define DEFINE_COPY_ROWS(size)									\
+static TARGET void copy_rows_##size(uint8_t *dst, const uint8_t *src,				\
+				    const struct engine_tile *tile, int64_t bytes)		\
+{												\
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[0];	\
+	const int64_t ahead = tile->ahead, rest = bytes - (size);				\
+												\
+	for (int64_t j = 0; j < tile->extents[0]; j++) {					\
+		vector first[(size) / VECTOR_BYTES], last[(size) / VECTOR_BYTES];		\
+												\
+		for (int64_t i = 0; ahead && i < bytes; i += LINE_BYTES)			\
+			fetch(src + i, ahead);							\
+		for (int k = 0; k < (size) / VECTOR_BYTES; k++) {				\
+			first[k] = *(const vector *)(src + k * VECTOR_BYTES);			\
+			last[k] = *(const vector *)(src + rest + k * VECTOR_BYTES);		\
+		}										\
+		for (int k = 0; k < (size) / VECTOR_BYTES; k++) {				\
+			*(vector *)(dst + k * VECTOR_BYTES) = first[k];				\
+			*(vector *)(dst + rest + k * VECTOR_BYTES) = last[k];			\
+		}										\
+		dst += dst_stride;								\
+		src += src_stride;								\
+	}											\
+}
+
+DEFINE_COPY_ROWS(128)
+DEFINE_COPY_ROWS(256)
+
 static TARGET void copy_rows_long(uint8_t *dst, const uint8_t *src,
 				  const struct engine_tile *tile, int64_t bytes)
 {
@@ -126,14 +155,14 @@ typedef void rows_function(uint8_t *dst, const uint8_t *src, const struct engine
 /* By log2 of the bytes of a row, rounded down. */
 static rows_function *const rows_functions[] = {
 	copy_rows_1, copy_rows_2, copy_rows_4, copy_rows_8, copy_rows_16, copy_rows_32,
-	copy_rows_64, copy_rows_long,
+	copy_rows_64, copy_rows_128, copy_rows_256, copy_rows_long,
 };
 
 static TARGET void copy_rows(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 			     int64_t bytes)
 {
 	if (bytes > 0)
-		rows_functions[63 - __builtin_clzll(bytes < 128 ? (uint64_t)bytes : 128)](
+		rows_functions[63 - __builtin_clzll(bytes < 512 ? (uint64_t)bytes : 512)](
 			dst, src, tile, bytes);
 }
 

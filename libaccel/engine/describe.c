@@ -29,11 +29,13 @@ static struct engine_region largest_region(const struct engine_plan *plan)
 	return largest;
 }
 
-static bool is_streamed(const struct engine_move *move, const struct engine_isa *isa)
+static bool is_streamed(const struct engine_move *move, const struct engine_plan *plan)
 {
-	if (move->run == engine_staging_run)
+	const struct engine_isa *isa = plan->isa;
+
+	if (plan->is_staged || move->run == engine_staging_run)
 		return isa->transpose->stream_lines != engine_transpose_portable.stream_lines;
-	for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++) {
+	for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES && move->kernel; shift++) {
 		if (move->kernel == isa->transpose->stream_transpose[shift])
 			return true;
 		if (move->kernel == isa->copy->stream_run[shift] &&
@@ -76,7 +78,7 @@ static void describe_move(const struct engine_plan *plan, const struct engine_re
 	describe_blocks(&move, blocks);
 	snprintf(text, size, "%s of %" PRId64 "-byte elements, %s, %s%s", move.name, move.size,
 		 plan->isa->name, blocks,
-		 is_streamed(&move, plan->isa) ? ", streaming stores" : "");
+		 is_streamed(&move, plan) ? ", streaming stores" : "");
 }
 
 void engine_plan_describe(const struct engine_plan *plan, char *text, size_t size)

@@ -34,6 +34,13 @@ typedef void engine_pairs_kernel(uint8_t *const *dst, uint8_t *const *src, int64
 typedef void engine_runs_kernel(uint8_t *const *dst, uint8_t *const *src, int64_t count,
 				int64_t num_known, int64_t bytes, bool streams);
 
+/*
+ * Transposes rows that begin anywhere: row r, one of extents[1], at src + places[r]. The outer loop
+ * is contiguous in the source, the inner one, over rows, in the destination.
+ */
+typedef void engine_rows_kernel(uint8_t *dst, const uint8_t *src, const int64_t *places,
+				const struct engine_tile *tile);
+
 /* Copies whole cache lines around the caches; dst is at the beginning of one. */
 typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes);
 
@@ -66,6 +73,8 @@ struct engine_transpose_kernels {
 	 * kernel stores whole lines.
 	 */
 	engine_tile_kernel *stream_transpose[ENGINE_NUM_SIZES];
+	/* NULL where there is no kernel that is faster than runs of a few bytes */
+	engine_rows_kernel *transpose_rows[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
 };
 

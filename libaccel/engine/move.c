@@ -212,8 +212,7 @@ void engine_move_prepare(struct engine_move *move, const struct engine_run *run,
 	const struct engine_plan *plan = run->plan;
 	uint32_t loop;
 
-	move->nest = *nest;
-	move->nest.num_streams = NUM_STREAMS;
+	engine_nest_copy(&move->nest, nest, NUM_STREAMS);
 	move->run = run_tiles;
 	move->name = "run";
 	if (engine_move_match_rows(move, plan, size_shift))

@@ -4,6 +4,7 @@
  * are stored around the caches. Runs that are as short as an element can be are move.c's.
  */
 #include "move_rows.h"
+#include "move_windows.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 
@@ -75,10 +76,10 @@ static int64_t choose_ahead(const struct engine_nest *nest, int64_t bytes, bool 
 }
 
 /* Makes runs and the loop around them the tile. */
-static void take_tile(struct engine_move *move, int64_t ahead)
+static void take_tile(struct engine_move *move, int64_t block_bytes, int64_t ahead)
 {
 	const struct engine_nest *nest = &move->nest;
-	int64_t elements = ENGINE_REPORT_BYTES / move->size;
+	int64_t elements = block_bytes / move->size;
 
 	move->tile = (struct engine_tile){ .extents = { 1, 1 }, .ahead = ahead };
 	for (uint32_t t = 2; t-- > 0 && move->nest.rank; ) {
@@ -100,8 +101,10 @@ bool engine_move_match_rows(struct engine_move *move, const struct engine_plan *
 	const struct engine_copy_kernels *kernels = plan->isa->copy;
 	const int64_t size = 1 << size_shift;
 	bool follows_source = false;
-	int64_t bytes;
+	int64_t bytes, ahead = 0;
 
+	if (engine_move_match_windows(move, plan, size_shift))
+		return true;
 	if (!nest->rank || dst->strides[nest->rank - 1] != size ||
 	    src->strides[nest->rank - 1] != size)
 		return false;
@@ -118,7 +121,10 @@ bool engine_move_match_rows(struct engine_move *move, const struct engine_plan *
 	if (nest->rank > 1 && bytes < LINE_BYTES && nest->extents[nest->rank - 2] < LEAST_ROWS)
 		engine_nest_sink(nest, longest_loop(nest), nest->rank - 2);
 	move->size = size;
-	take_tile(move, nest->rank > 1 ? choose_ahead(nest, bytes, follows_source) : 0);
+	/* what is put together in scratch comes from the cache */
+	if (nest->rank > 1 && !plan->is_staged)
+		ahead = choose_ahead(nest, bytes, follows_source);
+	take_tile(move, plan->block_bytes, ahead);
 	move->kernel = (plan->streams ? kernels->stream_run : kernels->run)[size_shift];
 	return true;
 }

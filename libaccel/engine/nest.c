@@ -134,6 +134,21 @@ uint32_t engine_nest_num_indexed(const struct engine_nest *nest)
 	return d;
 }
 
+/* Loop by loop: most nests have few, and are copied for each of many small boxes. */
+void engine_nest_copy(struct engine_nest *to, const struct engine_nest *from, uint32_t num_streams)
+{
+	to->rank = from->rank;
+	to->num_streams = num_streams;
+	to->index_mask = from->index_mask;
+	for (uint32_t s = 0; s < num_streams; s++)
+		to->streams[s].offset = from->streams[s].offset;
+	for (uint32_t d = 0; d < from->rank; d++) {
+		to->extents[d] = from->extents[d];
+		for (uint32_t s = 0; s < num_streams; s++)
+			to->streams[s].strides[d] = from->streams[s].strides[d];
+	}
+}
+
 void engine_nest_sink(struct engine_nest *nest, uint32_t loop, uint32_t place)
 {
 	for (; loop < place; loop++)

@@ -40,6 +40,10 @@ void engine_nest_canonicalize(struct engine_nest *nest);
 /* How many of the first loops the index streams depend on, in canonical form. */
 uint32_t engine_nest_num_indexed(const struct engine_nest *nest);
 
+/* Copies the loops, and of the streams the first ones. */
+void engine_nest_copy(struct engine_nest *to, const struct engine_nest *from,
+		      uint32_t num_streams);
+
 /* Moves a loop inward to the place given, past those between. */
 void engine_nest_sink(struct engine_nest *nest, uint32_t loop, uint32_t place);
 

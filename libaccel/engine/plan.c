@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assemble.h"
 #include "check.h"
 #include "fault.h"
 #include "kernels.h"
@@ -179,6 +180,23 @@ static bool init_regions(struct engine_plan *plan)
 /* With several regions, what one has read or written is in the cache for the others. */
 #define CACHED_PART_BYTES	(256 << 10)
 
+/* The bytes of the source between the first and the last that the job may load. */
+static uint64_t loaded_bytes(const struct engine_plan *plan)
+{
+	const struct engine_plan_operand *source = &plan->operands[1];
+	uint64_t bytes = 1ull << source->size_shift;
+
+	/* a sum of which the checks know that it is less than 2^63 */
+	for (uint32_t d = 0; d < plan->box.rank; d++) {
+		const struct engine_interval *dim = &plan->box.dims[d];
+		int64_t stride = source->address.strides[d];
+
+		bytes += (stride < 0 ? -(uint64_t)stride : (uint64_t)stride) *
+			 (uint64_t)(dim->highest - dim->lowest);
+	}
+	return source->is_indirect || bytes > source->size ? source->size : bytes;
+}
+
 /*
  * Whether parts are to be put together in scratch: where regions share lines of the destination,
  * which cannot be streamed in pieces, and the source is so small that it is read from the cache.
@@ -188,28 +206,41 @@ static bool wants_staging(const struct engine_plan *plan, uint64_t stored)
 	const struct engine_plan_operand *destination = &plan->operands[0];
 
 	return plan->streams && plan->num_regions != 1 && !destination->is_indirect &&
-	       !destination->window_mask && plan->operands[1].size < stored / 2;
+	       !destination->window_mask && loaded_bytes(plan) < stored / 2;
+}
+
+/* Parts of so many bytes, each of some chunks, if the plan has chunks. */
+static bool init_chunks(struct engine_plan *plan, int64_t bytes)
+{
+	if (!engine_assemble_init(&plan->chunks, plan))
+		return false;
+	plan->chunks_per_part = (uint64_t)(bytes / (ENGINE_SCRATCH_BYTES / 2));
+	plan->parts.count = (plan->chunks.count - 1) / plan->chunks_per_part + 1;
+	return true;
+}
+
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+	return value < least ? least : value > most ? most : value;
 }
 
 static void init_parts(struct engine_plan *plan)
 {
 	const struct engine_plan_operand *destination = &plan->operands[0];
-	const int64_t *dst_strides = destination->address.strides;
-	const int64_t size = 1 << destination->size_shift;
 	int64_t most = plan->num_regions == 1 ? MOST_PART_BYTES : CACHED_PART_BYTES;
 	uint64_t stored = stored_bytes(plan);
 	int64_t bytes = (int64_t)(stored / MOST_PARTS);
 
+	plan->block_bytes = ENGINE_REPORT_BYTES;
 	plan->streams = stored > engine_last_level_cache() / 2;
-	plan->is_staged = wants_staging(plan, stored);
+	plan->is_staged = wants_staging(plan, stored) &&
+			  init_chunks(plan, clamp(bytes, LEAST_PART_BYTES, MOST_PART_BYTES));
 	if (plan->is_staged)
-		most = ENGINE_SCRATCH_BYTES;
-	bytes = bytes > most ? most : bytes < LEAST_PART_BYTES ? LEAST_PART_BYTES : bytes;
+		return;
 	/* without a source, a constant is stored, and operand 1 is all zeros */
-	engine_parts_init(&plan->parts, &plan->box, dst_strides,
-			  plan->operands[1].address.strides, size, bytes);
-	plan->is_staged = plan->is_staged &&
-			  engine_parts_are_runs(&plan->parts, &plan->box, dst_strides, size);
+	engine_parts_init(&plan->parts, &plan->box, destination->address.strides,
+			  plan->operands[1].address.strides, 1 << destination->size_shift,
+			  clamp(bytes, LEAST_PART_BYTES, most));
 }
 
 /* Memory to work in, where the job is large enough to gain by it. Returns whether there was any. */
@@ -327,7 +358,7 @@ static bool intersect(struct engine_box *box, const struct engine_box *other)
 	return true;
 }
 
-static int run_box(struct engine_run *run, const struct engine_box *box)
+int engine_run_box(struct engine_run *run, const struct engine_box *box)
 {
 	const struct engine_plan *plan = run->plan;
 
@@ -346,55 +377,38 @@ static int run_box(struct engine_run *run, const struct engine_box *box)
 	return 0;
 }
 
-static uint64_t count_points(const struct engine_box *box)
-{
-	uint64_t count = 1;
-
-	for (uint32_t d = 0; d < box->rank; d++)
-		count *= (uint64_t)(box->dims[d].highest - box->dims[d].lowest) + 1;
-	return count;
-}
-
-static int64_t lowest_address(const struct engine_stream *address, const struct engine_box *box)
-{
-	int64_t lowest = address->offset;
-
-	for (uint32_t d = 0; d < box->rank; d++)
-		lowest += address->strides[d] * box->dims[d].lowest;
-	return lowest;
-}
-
-/* Runs a box that is one run of the destination in scratch, and streams it to where it belongs. */
-static int run_staged(struct engine_run *run, const struct engine_box *box)
+static int run_chunks(struct engine_run *run, uint64_t part)
 {
 	const struct engine_plan *plan = run->plan;
-	const struct engine_plan_operand *destination = &plan->operands[0];
-	struct engine_tile tile = { .extents = { 1, (int64_t)count_points(box) } };
-	int64_t offset = lowest_address(&destination->address, box);
-	struct engine_plan staged = *plan;
-	struct engine_run inner = *run;
-	int error;
+	const uint64_t first = part * plan->chunks_per_part;
+	const uint64_t end = plan->chunks.count - first < plan->chunks_per_part ?
+			     plan->chunks.count : first + plan->chunks_per_part;
+	int error = 0;
 
-	staged.operands[0].base = (uint8_t *)((uintptr_t)run->scratch - (uintptr_t)offset);
-	staged.streams = false;
-	inner.plan = &staged;
-	inner.scratch = NULL;
-	error = run_box(&inner, box);
-	run->unreported = inner.unreported;
-	if (!error)
-		plan->isa->copy->stream_run[destination->size_shift](destination->base + offset,
-								     run->scratch, &tile);
+	if (run->scratch)
+		return engine_assemble(run, first, end);
+	for (uint64_t chunk = first; chunk < end && !error; chunk++) {
+		struct engine_box box;
+
+		engine_parts_box(&plan->chunks, &plan->box, chunk, &box);
+		error = engine_run_box(run, &box);
+	}
 	return error;
+}
+
+static int run_part_box(struct engine_run *run, uint64_t part)
+{
+	struct engine_box box;
+
+	engine_parts_box(&run->plan->parts, &run->plan->box, part, &box);
+	return engine_run_box(run, &box);
 }
 
 int engine_run_part(struct engine_run *run, uint64_t part)
 {
 	const struct engine_plan *plan = run->plan;
-	struct engine_box box;
-	int error;
+	int error = plan->is_staged ? run_chunks(run, part) : run_part_box(run, part);
 
-	engine_parts_box(&plan->parts, &plan->box, part, &box);
-	error = plan->is_staged && run->scratch ? run_staged(run, &box) : run_box(run, &box);
 	if (plan->streams)
 		plan->isa->copy->end_streams();
 	return error;

@@ -62,14 +62,19 @@ struct engine_plan {
 	struct engine_plan_operand operands[DRM_TESSERA_MAX_OPERANDS];
 	struct drm_tessera_window windows[DRM_TESSERA_MAX_WINDOWS];
 	struct engine_parts parts;
+	int64_t block_bytes;		/* of a move's blocks: progress is told after each */
 	uint32_t num_regions;		/* 0: too many to keep; each run cuts the box anew */
 	struct engine_region *regions;
 	struct engine_scratch *scratch;	/* for one run at a time; NULL: the job is small */
 	bool is_staged;			/* parts are put together in scratch, then streamed */
+	struct engine_parts chunks;	/* of these: one after the other */
+	uint64_t chunks_per_part;
 	bool streams;			/* around the caches: the destination has no room there */
 	bool has_program;
 	struct engine_program program;
 };
+
+struct engine_outflow;
 
 /* A run of a plan: how far it is and who watches. */
 struct engine_run {
@@ -78,6 +83,7 @@ struct engine_run {
 	struct engine_fault *fault;
 	uint8_t *scratch;		/* ENGINE_SCRATCH_BYTES, aligned to lines; NULL: none */
 	uint64_t unreported;		/* bytes moved since progress was last told */
+	struct engine_outflow *outflow;	/* what is streamed to the destination meanwhile, or NULL */
 };
 
 /* Tells progress. */
@@ -86,11 +92,16 @@ void engine_run_tell(struct engine_run *run);
 /* Tells progress and looks whether to stop: returns 0 or -ECANCELED. */
 int engine_run_report(struct engine_run *run);
 
+/* Streams so many bytes of the outflow, a few more, or all that is left. */
+void engine_run_stream(struct engine_run *run, uint64_t bytes);
+
 /* Progress is told, and cancellation noticed, after so many bytes; blocks are no larger. */
 #define ENGINE_REPORT_BYTES	32768
 
 static inline int engine_run_advance(struct engine_run *run, uint64_t bytes)
 {
+	if (run->outflow)
+		engine_run_stream(run, bytes);
 	run->unreported += bytes;
 	return run->unreported < ENGINE_REPORT_BYTES ? 0 : engine_run_report(run);
 }
@@ -105,6 +116,9 @@ int engine_run_program(struct engine_run *run, const struct engine_box *box, uin
 /* Gives the run the plan's scratch, if it has any that no other run is using; takes it back. */
 void engine_run_take_scratch(struct engine_run *run);
 void engine_run_release_scratch(struct engine_run *run);
+
+/* Runs a box of the plan, region by region. */
+int engine_run_box(struct engine_run *run, const struct engine_box *box);
 
 /* Runs one of the plan's parts. What it has stored others may see after it. */
 int engine_run_part(struct engine_run *run, uint64_t part);

@@ -30,6 +30,7 @@ struct square {
 	int64_t dst_stride;
 	const uint8_t *src;
 	int64_t src_stride;
+	const int64_t *places;	/* of rows that are not a stride apart, else NULL */
 	int64_t num_rows;
 	int64_t num_columns;
 };
@@ -50,6 +51,15 @@ enum extent {
 	__asm__("" : "+r" (place));								\
 } while (0)
 
+/* Row k, of which row is the place if rows are a stride apart. */
+INLINE const uint8_t *row_at(const struct square *square, enum extent extent, int k,
+			     const uint8_t *row)
+{
+	if (!square->places || (extent == PARTIAL && square->num_rows <= k))
+		return row;
+	return BEYOND(square->src, square->places[k]);
+}
+
 INLINE __m512i load_row(const uint8_t *row, enum extent extent, bool is_there, __mmask64 mask)
 {
 	if (extent != PARTIAL)
@@ -64,7 +74,8 @@ INLINE void load_rows(__m512i *rows, int count, const struct square *square, enu
 
 	UNROLL
 	for (int k = 0; k < count; k++) {
-		rows[k] = load_row(row, extent, square->num_rows > k, mask);
+		rows[k] = load_row(row_at(square, extent, k, row), extent, square->num_rows > k,
+				   mask);
 		ADVANCE(row, square->src_stride);
 	}
 }
@@ -87,9 +98,10 @@ INLINE void load_half_rows(__m512i rows[16], const struct square *square, enum e
 	UNROLL
 	for (int k = 0; k < 16; k++) {
 		rows[k] = _mm512_inserti64x4(
-			_mm512_castsi256_si512(load_half_row(upper, extent, square->num_rows > k,
-							     mask)),
-			load_half_row(lower, extent, square->num_rows > k + 16, mask), 1);
+			_mm512_castsi256_si512(load_half_row(row_at(square, extent, k, upper),
+							     extent, square->num_rows > k, mask)),
+			load_half_row(row_at(square, extent, k + 16, lower), extent,
+				      square->num_rows > k + 16, mask), 1);
 		ADVANCE(upper, square->src_stride);
 		ADVANCE(lower, square->src_stride);
 	}
@@ -349,6 +361,28 @@ DEFINE_STREAM_TRANSPOSE(4, 16, 16)
 DEFINE_STREAM_TRANSPOSE(8, 8, 8)
 DEFINE_STREAM_TRANSPOSE(16, 4, 4)
 
+/* Rows that begin anywhere. */
+#define DEFINE_TRANSPOSE_ROWS(size, rows, columns)						\
+TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
+					 const int64_t *places, const struct engine_tile *tile)	\
+{												\
+	for (int64_t c = 0; c < tile->extents[0]; c += (columns)) {				\
+		for (int64_t r = 0; r < tile->extents[1]; r += (rows)) {			\
+			struct square square = square_at(dst, src, tile, c, 0, size);		\
+												\
+			square.dst += r * (size);						\
+			square.num_rows -= r;							\
+			square.places = places + r;						\
+			move_square_##size(&square, WHOLE, 0);					\
+		}										\
+	}											\
+}
+
+DEFINE_TRANSPOSE_ROWS(1, 32, 32)
+DEFINE_TRANSPOSE_ROWS(2, 32, 16)
+DEFINE_TRANSPOSE_ROWS(4, 16, 16)
+DEFINE_TRANSPOSE_ROWS(8, 8, 8)
+
 /* The same, but for the shapes that have kernels of their own. */
 #define DEFINE_MATCH(size, shift)								\
 static void match_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)	\
@@ -381,6 +415,10 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.stream_transpose = {
 		NULL, stream_transpose_2, stream_transpose_4, stream_transpose_8,
 		stream_transpose_16, NULL, NULL,
+	},
+	.transpose_rows = {
+		transpose_rows_1, transpose_rows_2, transpose_rows_4, transpose_rows_8, NULL, NULL,
+		NULL,
 	},
 	.stream_lines = stream_lines,
 };

@@ -5,6 +5,7 @@
  *
  * test_engine_copy [--seed N] [--count N]
  */
+#include "engine/assemble.h"
 #include "engine/kernels.h"
 #include "engine/plan.h"
 #include "random.h"
@@ -218,18 +219,21 @@ static struct engine_job *new_im2col(const float *image, float *columns)
 	return job;
 }
 
-static void check_staged(bool has_scratch)
+/* The destination begins so many bytes behind a cache line. */
+static void check_staged(bool has_scratch, size_t shift)
 {
 	float *image = malloc(CHANNELS * SIDE * SIDE * sizeof(float));
 	size_t bytes = SIDE * SIDE * COLUMN * sizeof(float);
-	float *columns = calloc(1, bytes + 4), *right = malloc(bytes);
-	struct engine_job *job = new_im2col(image, columns);
+	uint8_t *memory = aligned_alloc(64, bytes + 128);
+	uint8_t *columns = memory + shift, *right = malloc(bytes);
+	struct engine_job *job = new_im2col(image, (float *)columns);
 	struct engine_scratch *scratch = aligned_alloc(64, sizeof(*scratch));
 	struct engine_fault fault;
 	struct engine_plan *plan;
 
 	for (int i = 0; i < CHANNELS * SIDE * SIDE; i++)
 		image[i] = (float)i;
+	memset(memory, 0xa5, bytes + 128);
 	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
 	/* as the plan of a destination is that has no room in the caches */
 	assert_non_null(plan->regions);
@@ -239,34 +243,37 @@ static void check_staged(bool has_scratch)
 	scratch->is_taken = !has_scratch;
 	plan->streams = true;
 	plan->is_staged = true;
-	engine_parts_init(&plan->parts, &plan->box, plan->operands[0].address.strides,
-			  plan->operands[1].address.strides, 4, ENGINE_SCRATCH_BYTES / 4);
-	assert_true(plan->parts.count > 2);
-	assert_true(engine_parts_are_runs(&plan->parts, &plan->box,
-					  plan->operands[0].address.strides, 4));
+	assert_true(engine_assemble_init(&plan->chunks, plan));
+	assert_int_equal(plan->chunks.count, 3);
+	plan->chunks_per_part = 2;
+	plan->parts = (struct engine_parts){ .count = 2 };
 	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
 	job->operands[0].buffer.base = right;
 	assert_int_equal(reference_run(job, NULL), 0);
 	assert_memory_equal(columns, right, bytes);
-	assert_true(columns[bytes / 4] == 0);
+	for (size_t i = 0; i < shift; i++)
+		assert_int_equal(memory[i], 0xa5);
+	for (size_t i = shift + bytes; i < bytes + 128; i++)
+		assert_int_equal(memory[i], 0xa5);
 	assert_int_equal(scratch->is_taken, !has_scratch);
 	engine_plan_destroy(plan);
 	free(job);
 	free(image);
-	free(columns);
+	free(memory);
 	free(right);
 }
 
 static void parts_are_put_together_in_scratch(void **state)
 {
 	(void)state;
-	check_staged(true);
+	for (size_t shift = 0; shift < 64; shift += 4)
+		check_staged(true, shift);
 }
 
 static void run_goes_without_scratch_while_another_has_it(void **state)
 {
 	(void)state;
-	check_staged(false);
+	check_staged(false, 0);
 }
 
 /* Every point of the box is in one part. */

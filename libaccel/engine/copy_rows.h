@@ -276,7 +276,7 @@ INLINE void stream_fill_row(uint8_t *dst, const struct pattern *pattern, int64_t
 
 /* As many fetches as memory has under way at a time. */
 #define AHEAD_BYTES	4096
-#define MOST_AHEAD	32
+#define MOST_AHEAD	64
 /* Of a longer run the CPU fetches the rest by itself. */
 #define FETCHED_BYTES	512
 
@@ -329,9 +329,11 @@ static TARGET void copy_runs(uint8_t *const *dst, uint8_t *const *src, int64_t c
 	}
 	ahead = ahead < 1 ? 1 : ahead > MOST_AHEAD ? MOST_AHEAD : ahead;
 	for (int64_t i = 0; i < count; i++) {
-		if (i + ahead < num_known)
+		if (i + ahead < num_known) {
 			for (int64_t b = 0; b < bytes && b < FETCHED_BYTES; b += LINE_BYTES)
 				fetch(src[i + ahead], b);
+			fetch(src[i + ahead], bytes - 1);
+		}
 		copy_one(dst[i], src[i], bytes, streams);
 	}
 }

@@ -36,8 +36,6 @@ static bool is_streamed(const struct engine_move *move, const struct engine_plan
 	if (plan->is_staged || move->run == engine_staging_run)
 		return isa->transpose->stream_lines != engine_transpose_portable.stream_lines;
 	for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES && move->kernel; shift++) {
-		if (move->kernel == isa->transpose->stream_transpose[shift])
-			return true;
 		if (move->kernel == isa->copy->stream_run[shift] &&
 		    move->kernel != isa->copy->run[shift])
 			return true;
@@ -48,11 +46,12 @@ static bool is_streamed(const struct engine_move *move, const struct engine_plan
 static void describe_blocks(const struct engine_move *move, char text[80])
 {
 	const struct engine_staging *staging = &move->staging;
+	const uint32_t columns = staging->src_loop, rows = move->nest.rank - 1;
 
 	if (move->run == engine_staging_run)
-		snprintf(text, 80, "blocks %" PRId64 "x%" PRId64 " through %" PRId64 " KiB",
-			 staging->block[staging->src_loop], staging->block[move->nest.rank - 1],
-			 staging->block_bytes >> 10);
+		snprintf(text, 80, "blocks %" PRId64 "x%" PRId64 " by %" PRId64 "x%" PRId64 "%s",
+			 staging->block[columns], staging->block[rows], staging->strip[columns],
+			 staging->strip[rows], staging->stream_kernel ? "" : " staged");
 	else
 		snprintf(text, 80, "blocks %" PRId64 "x%" PRId64, move->block[0], move->block[1]);
 }

@@ -45,6 +45,14 @@ typedef void engine_rows_kernel(uint8_t *dst, const uint8_t *src, const int64_t 
 typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes);
 
 /*
+ * The same for pieces of what is no whole line. dst is at the beginning of a line, of which so many
+ * bytes are in line already. What is left in the end is in line after it, from its beginning on; it
+ * has 64 bytes, and as many can be read beyond those of src.
+ */
+typedef void engine_piece_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
+				 int64_t filled);
+
+/*
  * log2 of the sizes of elements: 1, 2, 4, 8, 16, 32 and 64 bytes. Operands' are at most 16; the
  * larger ones are a short contiguous run on both sides.
  */
@@ -76,6 +84,7 @@ struct engine_transpose_kernels {
 	/* NULL where there is no kernel that is faster than runs of a few bytes */
 	engine_rows_kernel *transpose_rows[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
+	engine_piece_kernel *stream_piece;
 };
 
 extern const struct engine_copy_kernels engine_copy_portable, engine_copy_avx2, engine_copy_avx512;

@@ -16,9 +16,6 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC, NUM_STREAMS = ENGINE_MOVE_S
 
 #define LINE_BYTES	64
 
-/* The width of the source's rows in a block that is streamed to the destination at once. */
-#define STREAMED_ROW_BYTES	1024
-
 static int64_t min(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -142,42 +139,21 @@ static int run_tiles(struct engine_run *run, const struct engine_move *move, uin
 	return error;
 }
 
-/* Whether rows of lines that are so far apart meet in the same few sets of a cache. */
-static bool is_aliased(int64_t stride)
-{
-	return stride % 2048 == 0;
-}
-
-/*
- * Whether a transpose can stream to the destination at once: its rows are whole lines, a few of
- * them at least, and neither side's rows crowd each other out.
- */
-static bool can_stream(const struct engine_move *move, const struct engine_run *run, uint32_t loop)
+/* Whether all rows of the destination are whole lines, if the first one begins at a line. */
+static bool has_whole_lines(const struct engine_move *move)
 {
 	const struct engine_nest *nest = &move->nest;
-	const struct engine_stream *dst = &nest->streams[DST], *src = &nest->streams[SRC];
 	const uint32_t last = nest->rank - 1;
-	const int64_t row_bytes = nest->extents[last] * move->size;
-	uint64_t bits = (uintptr_t)run->plan->operands[0].base + (uint64_t)dst->offset;
+	uint64_t bits = (uint64_t)(nest->extents[last] * move->size);
 
 	for (uint32_t d = 0; d < last; d++)
-		bits |= (uint64_t)dst->strides[d];
-	return (bits | (uint64_t)row_bytes) % LINE_BYTES == 0 && row_bytes >= 4 * LINE_BYTES &&
-	       nest->extents[loop] * move->size >= STREAMED_ROW_BYTES &&
-	       !is_aliased(dst->strides[loop]) && !is_aliased(src->strides[last]);
-}
-
-/* A block is as wide as to fetch rows with effect, and as high as the destination is wide. */
-static void choose_streamed_blocks(struct engine_move *move)
-{
-	move->block[0] = STREAMED_ROW_BYTES / move->size;
-	move->block[1] = 2 * ENGINE_REPORT_BYTES / STREAMED_ROW_BYTES;
-	move->tile.ahead = LINE_BYTES / move->size * move->tile.src_strides[1];
+		bits |= (uint64_t)nest->streams[DST].strides[d];
+	return bits % LINE_BYTES == 0;
 }
 
 /*
  * The sides are contiguous in different loops, or take their smallest steps there: then a tile is
- * of these two.
+ * of these two. Few columns have kernels of their own, which do not stream.
  */
 static void match_crossed(struct engine_move *move, const struct engine_run *run, uint32_t loop,
 			  uint32_t size_shift)
@@ -185,25 +161,21 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 	const struct engine_isa *isa = run->plan->isa;
 	const uint32_t last = move->nest.rank - 1;
 	const bool is_transpose = is_contiguous(move, DST, last) && is_contiguous(move, SRC, loop);
-	const bool streams = is_transpose && run->plan->streams;
-	const bool is_direct = streams && isa->transpose->stream_transpose[size_shift] &&
-			       can_stream(move, run, loop);
+	engine_tile_kernel *stream_kernel = NULL;
 
 	move->name = is_transpose ? "transpose" : "copy by strides";
-	move->kernel = is_direct ? isa->transpose->stream_transpose[size_shift] :
-		       is_transpose ? isa->transpose->transpose[size_shift] :
+	move->kernel = is_transpose ? isa->transpose->transpose[size_shift] :
 				      isa->copy->strided[size_shift];
-	if (streams && !is_direct && run->scratch &&
-	    engine_staging_prepare(&move->staging, &move->nest, loop, move->size)) {
+	if (has_whole_lines(move) && move->nest.extents[loop] * move->size >= LINE_BYTES)
+		stream_kernel = isa->transpose->stream_transpose[size_shift];
+	if (is_transpose && run->plan->streams && run->scratch &&
+	    engine_staging_prepare(&move->staging, &move->nest, loop, move->size, stream_kernel)) {
 		move->run = engine_staging_run;
 		return;
 	}
 	engine_nest_sink(&move->nest, loop, last - 1);
 	take_tile(move);
-	if (is_direct)
-		choose_streamed_blocks(move);
-	else
-		choose_crossed_blocks(move);
+	choose_crossed_blocks(move);
 }
 
 void engine_move_prepare(struct engine_move *move, const struct engine_run *run,

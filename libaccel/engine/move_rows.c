@@ -101,7 +101,7 @@ bool engine_move_match_rows(struct engine_move *move, const struct engine_plan *
 	const struct engine_copy_kernels *kernels = plan->isa->copy;
 	const int64_t size = 1 << size_shift;
 	bool follows_source = false;
-	int64_t bytes, ahead = 0;
+	int64_t bytes;
 
 	if (engine_move_match_windows(move, plan, size_shift))
 		return true;
@@ -121,10 +121,8 @@ bool engine_move_match_rows(struct engine_move *move, const struct engine_plan *
 	if (nest->rank > 1 && bytes < LINE_BYTES && nest->extents[nest->rank - 2] < LEAST_ROWS)
 		engine_nest_sink(nest, longest_loop(nest), nest->rank - 2);
 	move->size = size;
-	/* what is put together in scratch comes from the cache */
-	if (nest->rank > 1 && !plan->is_staged)
-		ahead = choose_ahead(nest, bytes, follows_source);
-	take_tile(move, plan->block_bytes, ahead);
+	take_tile(move, plan->block_bytes,
+		  nest->rank > 1 ? choose_ahead(nest, bytes, follows_source) : 0);
 	move->kernel = (plan->streams ? kernels->stream_run : kernels->run)[size_shift];
 	return true;
 }

@@ -133,6 +133,12 @@ static int run_windows(struct engine_run *run, const struct engine_move *move, u
 	return error;
 }
 
+/* What follows in the source, as the next row of an image does, is what comes next. */
+static int64_t choose_ahead(const struct engine_tile *tile, int64_t size)
+{
+	return tile->extents[0] * size;
+}
+
 /* Blocks as wide as a vector, so that what they read stays in the first cache. */
 static void choose_blocks(struct engine_move *move, int64_t block_bytes)
 {
@@ -168,6 +174,7 @@ bool engine_move_match_windows(struct engine_move *move, const struct engine_pla
 		.dst_strides = { dst->strides[first - 1], size },
 		.src_strides = { size },
 	};
+	move->tile.ahead = choose_ahead(&move->tile, size);
 	move->size = size;
 	move->name = "windows";
 	move->run = run_windows;

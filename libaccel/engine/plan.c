@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "assemble.h"
 #include "check.h"
 #include "fault.h"
@@ -197,16 +198,39 @@ static uint64_t loaded_bytes(const struct engine_plan *plan)
 	return source->is_indirect || bytes > source->size ? source->size : bytes;
 }
 
+/* Runs that end within lines and are shorter than this are not streamed by themselves. */
+#define LEAST_STREAM_BYTES	1024
+#define LINE_BYTES		64
+
+/* Whether the only region is made of such runs. */
+static bool has_short_runs(const struct engine_plan *plan)
+{
+	const int64_t size = 1 << plan->operands[0].size_shift;
+	struct engine_access access;
+	const struct engine_nest *nest = &access.nest;
+	int64_t bytes;
+
+	engine_access_init(&access, plan, &plan->box, plan->regions[0].loads);
+	if (plan->has_program || nest->index_mask || !nest->rank ||
+	    nest->streams[0].strides[nest->rank - 1] != size ||
+	    nest->streams[1].strides[nest->rank - 1] != size)
+		return false;
+	bytes = nest->extents[nest->rank - 1] * size;
+	return bytes < LEAST_STREAM_BYTES && bytes % LINE_BYTES;
+}
+
 /*
- * Whether parts are to be put together in scratch: where regions share lines of the destination,
- * which cannot be streamed in pieces, and the source is so small that it is read from the cache.
+ * Whether parts are to be put together in scratch: where lines of the destination are stored in
+ * pieces, by several regions or as short runs, which cannot be streamed, and the source is so small
+ * that it is read from the cache.
  */
 static bool wants_staging(const struct engine_plan *plan, uint64_t stored)
 {
 	const struct engine_plan_operand *destination = &plan->operands[0];
 
-	return plan->streams && plan->num_regions != 1 && !destination->is_indirect &&
-	       !destination->window_mask && loaded_bytes(plan) < stored / 2;
+	return plan->streams && !destination->is_indirect && !destination->window_mask &&
+	       loaded_bytes(plan) < stored / 2 &&
+	       (plan->num_regions != 1 || has_short_runs(plan));
 }
 
 /* Parts of so many bytes, each of some chunks, if the plan has chunks. */

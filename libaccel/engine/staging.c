@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Large transposes by way of a staging buffer; why is in staging.h. A block is kept in two forms:
- * rows of the staging buffer, each a run of the destination, and the steps that fill it, each a
- * tile for a kernel. The destination's runs need not begin at cache lines: what a row has beyond
- * its last whole line waits in front of the same row of the next block, where that block goes on.
+ * Large transposes, block by block and strip by strip; why is in staging.h. Strips go along the
+ * destination. Its runs need not begin at cache lines: what a run has beyond its last whole line
+ * waits in a slot for the run that goes on there, if it comes while the slot is not needed.
  */
 #include <string.h>
 
@@ -13,27 +12,43 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 
 #define LINE_BYTES	64
 
-/* What a block's runs should have at least, where the loops are long enough. */
-#define DST_RUN_BYTES	256
-#define SRC_RUN_BYTES	512
-
 /* Less is not worth the way. */
 #define LEAST_BYTES	131072
 
-/* Rows of a step, and their room: each has a run of the source and at most a line more. */
-#define PACKED_ROWS	32
-#define PACKED_BYTES	(PACKED_ROWS * (SRC_RUN_BYTES + LINE_BYTES))
-
-/* A block has at most so much, and so much room in the staging buffer. */
+/* A block: two of them stay in the core's own cache. Its rows are long on both sides. */
 #define BLOCK_BYTES	65536
-#define HALF_BYTES	((ENGINE_SCRATCH_BYTES - PACKED_BYTES) / 2 / LINE_BYTES * LINE_BYTES)
+#define SRC_RUN_BYTES	1024
+#define DST_RUN_BYTES	128
 
-/* Shorter rows of the source are taken from where they are, so many bytes at a time. */
+/*
+ * A strip, which stays in the first cache with all that is done to it. Fetching and storing take
+ * turns all the better the smaller it is; runs by way of the staging buffer cost something each.
+ */
+#define DIRECT_BYTES	2048
+#define STAGED_BYTES	4096
+#define RUN_BYTES	256
+
+/*
+ * Squares of elements as small as this have many rows, each in a page of its own if they are so far
+ * apart: rows are packed if they are long enough.
+ */
+#define PACKED_SIZE		2
+#define PACKED_STRIDE		1024
 #define PACKED_ROW_BYTES	256
-#define STEP_BYTES		2048
 
-/* The source is fetched so far ahead. */
-#define AHEAD_BYTES	4096
+/* In scratch: a block, two lines after each row; two strips, a line after each run; slots. */
+#define PACKED_BYTES	(BLOCK_BYTES / PACKED_ROW_BYTES * (PACKED_ROW_BYTES + 2 * LINE_BYTES))
+#define HALF_BYTES	32768
+#define NUM_SLOTS	1024
+
+/* What waits is what is before next in its line. */
+struct slots {
+	uint8_t lines[NUM_SLOTS][LINE_BYTES];
+	uint8_t *next[NUM_SLOTS];	/* where a run has to go on, or NULL */
+};
+
+_Static_assert(PACKED_BYTES + 2 * HALF_BYTES + sizeof(struct slots) <= ENGINE_SCRATCH_BYTES,
+	       "scratch has room for all");
 
 static int64_t min(int64_t a, int64_t b)
 {
@@ -62,12 +77,12 @@ static int64_t round_up(int64_t value, int64_t multiple)
 
 /* --- cutting ---------------------------------------------------------------------------------- */
 
-static int64_t block_elements(const struct engine_staging *staging, uint32_t rank)
+static int64_t count_elements(const int64_t *extents, uint32_t rank)
 {
 	int64_t elements = 1;
 
 	for (uint32_t d = 0; d < rank; d++)
-		elements *= staging->block[d];
+		elements *= extents[d];
 	return elements;
 }
 
@@ -83,19 +98,23 @@ static uint32_t next_in_run(const struct engine_nest *nest, uint32_t stream, int
 
 /*
  * Widens the block along the loops in which a stream is contiguous, beginning with this one, until
- * runs have the bytes wanted, as far as the block's size allows.
+ * runs have the bytes wanted, as far as the block's size allows. Where that cuts a loop, it is in
+ * whole lines.
  */
 static void widen_block(struct engine_staging *staging, const struct engine_nest *nest,
 			uint32_t stream, uint32_t loop, int64_t size, int64_t wanted)
 {
+	const int64_t line = max(1, LINE_BYTES / size);
 	int64_t run_bytes = size;
 	uint32_t mask = 0;
 
 	while (loop < nest->rank && !(mask >> loop & 1) && run_bytes < wanted) {
-		int64_t others = block_elements(staging, nest->rank) / staging->block[loop];
+		int64_t others = count_elements(staging->block, nest->rank) / staging->block[loop];
 		int64_t most = max(1, BLOCK_BYTES / (others * size));
 		int64_t extent = min(divide_up(wanted, run_bytes), most);
 
+		if (extent > line)
+			extent = extent / line * line;
 		staging->block[loop] = max(staging->block[loop], min(extent, nest->extents[loop]));
 		if (staging->block[loop] < nest->extents[loop])
 			return;
@@ -105,52 +124,42 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 	}
 }
 
-/* The loops of a run of the destination: those that the block has whole, and one that it cuts. */
-static uint32_t run_loops(const struct engine_staging *staging, const struct engine_nest *nest,
-			  int64_t size)
+/* What a block has side by side in the source: whole loops, and one that it cuts. */
+static void find_rows(struct engine_staging *staging, const struct engine_nest *nest, int64_t size)
 {
-	uint32_t loop = nest->rank - 1, mask = 0;
+	uint32_t loop = staging->src_loop;
 	int64_t run_bytes = size;
 
-	while (loop < nest->rank && !(mask >> loop & 1)) {
-		mask |= 1u << loop;
+	for (uint32_t d = 0; d < nest->rank; d++)
+		staging->row[d] = 1;
+	while (loop < nest->rank && staging->row[loop] == 1) {
+		staging->row[loop] = staging->block[loop];
 		if (staging->block[loop] < nest->extents[loop])
-			return mask;
+			return;
 		run_bytes *= nest->extents[loop];
-		loop = next_in_run(nest, DST, run_bytes);
+		loop = next_in_run(nest, SRC, run_bytes);
 	}
-	return mask;
 }
 
-/*
- * Rows of the staging buffer have an odd number of lines, one of them in front, lest they meet in
- * the same cache sets.
- */
+/* Rows have an odd number of lines, lest they meet in the same cache sets. */
 static void lay_out_rows(struct engine_staging *staging, const struct engine_nest *nest,
 			 int64_t size)
 {
-	uint32_t run_mask = run_loops(staging, nest, size);
-	int64_t pitch;
+	const int64_t *strides = nest->streams[SRC].strides;
+	int64_t row_bytes = size * count_elements(staging->row, nest->rank);
+	int64_t pitch = round_up(row_bytes, LINE_BYTES);
 
-	staging->row_mask = 0;
-	staging->run_bytes = size;
-	for (uint32_t d = 0; d < nest->rank; d++) {
-		if (!(run_mask >> d & 1))
-			continue;
-		staging->strides[d] = nest->streams[DST].strides[d];
-		staging->run_bytes *= staging->block[d];
-	}
-	pitch = round_up(staging->run_bytes, LINE_BYTES) + LINE_BYTES;
+	staging->packs = size <= PACKED_SIZE && row_bytes >= PACKED_ROW_BYTES &&
+			 staging->row[nest->rank - 1] == 1 &&
+			 staging->block[nest->rank - 1] >= LINE_BYTES / size &&
+			 magnitude(strides[nest->rank - 1]) >= PACKED_STRIDE;
 	if (pitch / LINE_BYTES % 2 == 0)
 		pitch += LINE_BYTES;
 	for (uint32_t d = nest->rank; d-- > 0; ) {
-		if (run_mask >> d & 1)
-			continue;
-		staging->row_mask |= 1u << d;
-		staging->strides[d] = pitch;
-		pitch *= staging->block[d];
+		staging->packed[d] = staging->row[d] > 1 ? strides[d] : pitch;
+		if (staging->row[d] == 1)
+			pitch *= staging->block[d];
 	}
-	staging->block_bytes = pitch;
 }
 
 static void order_loops(struct engine_staging *staging, const struct engine_nest *nest)
@@ -172,413 +181,413 @@ static void order_loops(struct engine_staging *staging, const struct engine_nest
 }
 
 /*
- * A step has the width of the block in the source. Where that is a long row, so many rows are
- * copied side by side first, as rows that are a power of two apart meet in the same cache sets;
- * where it is a short one, the kernel takes its rows from where they are.
+ * A strip is a tile as wide as a line, wider where it is short, and longer where no line is filled.
+ * Where the destination goes on in another loop, so does a small strip.
  */
-static void choose_steps(struct engine_staging *staging, const struct engine_nest *nest,
+static void choose_strip(struct engine_staging *staging, const struct engine_nest *nest,
 			 int64_t size)
 {
-	const uint32_t rows = nest->rank - 1, columns = staging->src_loop;
-	int64_t row_bytes;
+	const uint32_t last = nest->rank - 1, columns = staging->src_loop;
+	const int64_t line = max(1, LINE_BYTES / size);
+	const int64_t strip_bytes = staging->stream_kernel ? DIRECT_BYTES : STAGED_BYTES;
+	int64_t width = min(staging->block[columns], line), height, bytes;
 
+	height = round_up(max(RUN_BYTES, strip_bytes / width) / size, line);
+	height = min(staging->block[last], height);
+	width = max(width, strip_bytes / size / height / line * line);
+	width = min(staging->block[columns], width);
 	for (uint32_t d = 0; d < nest->rank; d++)
-		staging->step[d] = 1;
-	staging->step[columns] = min(staging->block[columns], SRC_RUN_BYTES / size);
-	row_bytes = staging->step[columns] * size;
-	staging->packs = row_bytes >= PACKED_ROW_BYTES;
-	staging->step[rows] = staging->packs ? PACKED_ROWS : round_up(STEP_BYTES / row_bytes, 32);
-	staging->step[rows] = min(staging->block[rows], staging->step[rows]);
-	/* what is walked in small steps, the CPU fetches by itself */
-	staging->fetches = magnitude(nest->streams[SRC].strides[rows]) >= 4 * LINE_BYTES;
-	staging->pitch = round_up(row_bytes, LINE_BYTES);
-	if (staging->pitch / LINE_BYTES % 2 == 0)
-		staging->pitch += LINE_BYTES;
+		staging->tile[d] = 1;
+	staging->tile[columns] = width;
+	staging->tile[last] = height;
+	memcpy(staging->strip, staging->tile, sizeof(staging->strip));
+	bytes = size * height;
+	for (uint32_t d = last; staging->strip[d] == nest->extents[d]; ) {
+		d = next_in_run(nest, DST, bytes);
+		if (d == nest->rank || d == columns)
+			break;
+		staging->strip[d] = min(staging->block[d], max(1, strip_bytes / width / bytes));
+		bytes *= staging->strip[d];
+	}
+}
+
+/* Runs have a line between them. They are one where they go on from column to column. */
+static void lay_out_strip(struct engine_staging *staging, const struct engine_nest *nest,
+			  int64_t size)
+{
+	const int64_t *strides = nest->streams[DST].strides;
+	const uint32_t columns = staging->src_loop;
+
+	staging->run_bytes = size;
+	for (uint32_t d = 0; d < nest->rank; d++) {
+		staging->strides[d] = strides[d];
+		if (d != columns)
+			staging->run_bytes *= staging->strip[d];
+	}
+	staging->is_one_run = strides[columns] == staging->run_bytes;
+	if (!staging->is_one_run)
+		staging->strides[columns] = round_up(staging->run_bytes, LINE_BYTES) + LINE_BYTES;
+}
+
+/* Slots are those of runs that do not go on into each other. */
+static void number_slots(struct engine_staging *staging, const struct engine_nest *nest,
+			 int64_t size)
+{
+	int64_t run_bytes = size, count = 1;
+	uint32_t mask = 0;
+
+	for (uint32_t d = nest->rank - 1; d < nest->rank; d = next_in_run(nest, DST, run_bytes)) {
+		if (d == staging->src_loop && !staging->is_one_run)
+			break;
+		mask |= 1u << d;
+		run_bytes *= nest->extents[d];
+	}
+	for (uint32_t d = 0; d < nest->rank; d++) {
+		staging->slots[d] = mask >> d & 1 ? 0 : count;
+		if (staging->slots[d])
+			count *= staging->block[d];
+	}
 }
 
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
-			    uint32_t src_loop, int64_t size)
+			    uint32_t src_loop, int64_t size,
+			    engine_tile_kernel *stream_kernel)
 {
-	int64_t bytes = size;
+	int64_t strip_bytes;
 
-	for (uint32_t d = 0; d < nest->rank; d++) {
-		bytes *= nest->extents[d];
-		staging->block[d] = 1;
-	}
-	if (bytes < LEAST_BYTES)
+	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size)
 		return false;
+	for (uint32_t d = 0; d < nest->rank; d++)
+		staging->block[d] = 1;
 	staging->src_loop = src_loop;
+	staging->stream_kernel = stream_kernel;
 	widen_block(staging, nest, DST, nest->rank - 1, size, DST_RUN_BYTES);
 	widen_block(staging, nest, SRC, src_loop, size, SRC_RUN_BYTES);
 	widen_block(staging, nest, DST, nest->rank - 1, size, BLOCK_BYTES);
+	find_rows(staging, nest, size);
 	lay_out_rows(staging, nest, size);
-	while (staging->block_bytes > HALF_BYTES && staging->block[src_loop] > 1) {
-		staging->block[src_loop] /= 2;
-		lay_out_rows(staging, nest, size);
-	}
-	if (staging->run_bytes < LINE_BYTES || staging->block_bytes > HALF_BYTES)
-		return false;
 	order_loops(staging, nest);
-	choose_steps(staging, nest, size);
-	return true;
+	choose_strip(staging, nest, size);
+	lay_out_strip(staging, nest, size);
+	number_slots(staging, nest, size);
+	strip_bytes = staging->strip[src_loop] * staging->strides[src_loop];
+	return staging->is_one_run ||
+	       (staging->run_bytes >= LINE_BYTES && strip_bytes <= HALF_BYTES);
 }
 
 /* --- walking ---------------------------------------------------------------------------------- */
 
-/* A step: which block it is in, and where in the block. */
-struct cursor {
-	const struct engine_staging *staging;
-	const struct engine_nest *nest;
-	int64_t first[DRM_TESSERA_MAX_RANK];	/* of the block */
+/* A box of the nest that is gone through in steps, the last loop of the order fastest. */
+struct steps {
+	uint32_t rank;
+	const uint32_t *order;		/* or NULL: that of the loops */
+	const int64_t *step;
+	int64_t first[DRM_TESSERA_MAX_RANK];
 	int64_t end[DRM_TESSERA_MAX_RANK];
 	int64_t at[DRM_TESSERA_MAX_RANK];
-	int64_t src_offset;
-	int64_t staging_offset;
+};
+
+/* Goes on to the next step; after the last one returns false and is at the first. */
+static bool next_step(struct steps *steps)
+{
+	for (uint32_t place = steps->rank; place-- > 0; ) {
+		uint32_t d = steps->order ? steps->order[place] : place;
+
+		steps->at[d] += steps->step[d];
+		if (steps->at[d] < steps->end[d])
+			return true;
+		steps->at[d] = steps->first[d];
+	}
+	return false;
+}
+
+/* The part of a step that is in its box. */
+static int64_t step_extent(const struct steps *steps, uint32_t d)
+{
+	return min(steps->step[d], steps->end[d] - steps->at[d]);
+}
+
+static int64_t step_bytes(const struct steps *steps, int64_t size)
+{
+	for (uint32_t d = 0; d < steps->rank; d++)
+		size *= step_extent(steps, d);
+	return size;
+}
+
+/* Begins with the box that is another's step. */
+static void enter_step(struct steps *steps, const struct steps *outer)
+{
+	for (uint32_t d = 0; d < steps->rank; d++) {
+		steps->first[d] = outer->at[d];
+		steps->end[d] = outer->at[d] + step_extent(outer, d);
+		steps->at[d] = outer->at[d];
+	}
+}
+
+static void enter_nest(struct steps *steps, const struct engine_nest *nest)
+{
+	for (uint32_t d = 0; d < steps->rank; d++) {
+		steps->first[d] = 0;
+		steps->end[d] = nest->extents[d];
+		steps->at[d] = 0;
+	}
+}
+
+/* The sum of the strides of steps that are so far from the origin. */
+static int64_t offset_of(const int64_t *strides, const int64_t *at, const int64_t *origin,
+			 uint32_t rank)
+{
+	int64_t offset = 0;
+
+	for (uint32_t d = 0; d < rank; d++)
+		offset += strides[d] * (origin ? at[d] - origin[d] : at[d]);
+	return offset;
+}
+
+/* --- fetching --------------------------------------------------------------------------------- */
+
+/* The source on its way to the caches, row by row. */
+struct inflow {
+	struct steps blocks;
+	struct steps rows;
+	int64_t in_row;			/* bytes of the row that have been fetched */
 	bool is_done;
 };
 
-/* Goes to the first step of the block. */
-static void begin_block(struct cursor *cursor)
+static void next_row(struct inflow *inflow)
 {
-	const struct engine_nest *nest = cursor->nest;
-
-	cursor->src_offset = nest->streams[SRC].offset;
-	cursor->staging_offset = 0;
-	for (uint32_t d = 0; d < nest->rank; d++) {
-		cursor->at[d] = cursor->first[d];
-		cursor->end[d] = min(cursor->first[d] + cursor->staging->block[d],
-				     nest->extents[d]);
-		cursor->src_offset += cursor->first[d] * nest->streams[SRC].strides[d];
-	}
+	inflow->in_row = 0;
+	if (next_step(&inflow->rows))
+		return;
+	inflow->is_done = !next_step(&inflow->blocks);
+	enter_step(&inflow->rows, &inflow->blocks);
 }
 
-static void begin_walk(struct cursor *cursor, const struct engine_staging *staging,
-		       const struct engine_nest *nest)
+/* Fetches so many bytes that come later. */
+static void fetch(struct inflow *inflow, const struct engine_move *move, const uint8_t *src,
+		  int64_t bytes)
 {
-	*cursor = (struct cursor){ .staging = staging, .nest = nest };
-	begin_block(cursor);
-}
+	const int64_t *strides = move->nest.streams[SRC].strides;
 
-/* Goes on to the next step; returns false at the end of the block. */
-static bool next_step(struct cursor *cursor)
-{
-	const struct engine_staging *staging = cursor->staging;
-	const struct engine_nest *nest = cursor->nest;
+	while (bytes > 0 && !inflow->is_done) {
+		int64_t left = step_bytes(&inflow->rows, move->size) - inflow->in_row;
+		int64_t piece = min(bytes, left);
+		const uint8_t *from = src + inflow->in_row + offset_of(strides, inflow->rows.at,
+								       NULL, inflow->rows.rank);
 
-	for (uint32_t place = nest->rank; place-- > 0; ) {
-		uint32_t d = staging->order[place];
-		int64_t step = staging->step[d];
-		bool is_last = cursor->at[d] + step >= cursor->end[d];
-
-		if (is_last)
-			step = cursor->first[d] - cursor->at[d];
-		cursor->at[d] += step;
-		cursor->src_offset += step * nest->streams[SRC].strides[d];
-		cursor->staging_offset += step * staging->strides[d];
-		if (!is_last)
-			return true;
+		for (int64_t byte = 0; byte < piece; byte += LINE_BYTES)
+			__builtin_prefetch(from + byte, 0, 2);
+		__builtin_prefetch(from + piece - 1, 0, 2);
+		bytes -= piece;
+		inflow->in_row += piece;
+		if (piece == left)
+			next_row(inflow);
 	}
-	return false;
-}
-
-/* Goes on to the next block, the last loop fastest; returns false after the last one. */
-static bool next_block(struct cursor *cursor)
-{
-	const struct engine_nest *nest = cursor->nest;
-
-	for (uint32_t d = nest->rank; d-- > 0; ) {
-		cursor->first[d] += cursor->staging->block[d];
-		if (cursor->first[d] < nest->extents[d]) {
-			begin_block(cursor);
-			return true;
-		}
-		cursor->first[d] = 0;
-	}
-	cursor->is_done = true;
-	return false;
 }
 
 /* --- streaming out ---------------------------------------------------------------------------- */
 
-/* A block that is, or will be, in one half of the staging buffer. */
-struct block {
-	uint8_t *rows;
-	uint8_t *dst;				/* where its first run begins */
-	int64_t extents[DRM_TESSERA_MAX_RANK];
-	int64_t run_bytes;
-};
-
-static struct block block_at(const struct cursor *cursor, uint8_t *dst, uint8_t *rows, int64_t size)
+/* Stores what waits for a run that does not come. */
+static void flush_slot(struct slots *slots, int64_t n)
 {
-	const struct engine_stream *stream = &cursor->nest->streams[DST];
-	struct block block = { .rows = rows, .dst = dst + stream->offset, .run_bytes = size };
+	size_t bytes = (uintptr_t)slots->next[n] % LINE_BYTES;
 
-	for (uint32_t d = 0; d < cursor->nest->rank; d++) {
-		block.extents[d] = cursor->end[d] - cursor->first[d];
-		block.dst += cursor->first[d] * stream->strides[d];
-		if (!(cursor->staging->row_mask >> d & 1))
-			block.run_bytes *= block.extents[d];
+	if (bytes)
+		memcpy(slots->next[n] - bytes, slots->lines[n], bytes);
+	slots->next[n] = NULL;
+}
+
+/*
+ * Streams a run. What it has beyond its last whole line waits for the next one; what it has before
+ * its first one, and does not complete a line that waits, nobody else will bring.
+ */
+static inline void stream_run(struct slots *slots, int64_t n, engine_piece_kernel *stream_piece,
+		       uint8_t *to, const uint8_t *from, int64_t bytes)
+{
+	int64_t filled = (int64_t)((uintptr_t)to % LINE_BYTES);
+
+	if (slots->next[n] != to) {
+		int64_t head = filled ? min(LINE_BYTES - filled, bytes) : 0;
+
+		flush_slot(slots, n);
+		memcpy(to, from, (size_t)head);
+		to += head;
+		from += head;
+		bytes -= head;
+		filled = 0;
+		if (!bytes)
+			return;
 	}
-	return block;
+	stream_piece(to - filled, from, bytes, slots->lines[n], filled);
+	slots->next[n] = to + bytes;
 }
 
-/* Whether each run of b goes on where one of a ends, and a whole line at least is in each. */
-static bool is_next(const struct block *a, const struct block *b, const struct cursor *cursor)
-{
-	for (uint32_t d = 0; d < cursor->nest->rank; d++)
-		if ((cursor->staging->row_mask >> d & 1) && a->extents[d] != b->extents[d])
-			return false;
-	return a->dst + a->run_bytes == b->dst && a->run_bytes >= LINE_BYTES &&
-	       b->run_bytes >= LINE_BYTES;
-}
+/* --- strips ----------------------------------------------------------------------------------- */
 
-/* A block on its way to the destination, run by run. */
+/* Runs in the staging buffer that are to be streamed. */
 struct outflow {
-	const struct engine_staging *staging;
-	const struct engine_nest *nest;
-	engine_lines_kernel *stream_lines;
-	struct block block;
-	uint8_t *next_rows;		/* of the block that goes on where this one ends, or NULL */
-	bool goes_on;			/* this one goes on where the one before it ended */
-	bool is_done;
-	int64_t at[DRM_TESSERA_MAX_RANK];
-	int64_t row_offset;		/* of the row, in the staging buffer */
-	uint8_t *to;			/* what is left of its whole lines */
-	const uint8_t *from;
-	int64_t left;
-	int64_t tail;			/* bytes beyond them */
+	uint8_t *to;
+	uint8_t *from;
+	int64_t count;
+	int64_t bytes;
+	int64_t n;			/* of the first one's slot */
 };
-
-/* Begins a row: bytes in front of its first whole line are there already, or are copied. */
-static void open_row(struct outflow *outflow)
-{
-	const struct block *block = &outflow->block;
-	int64_t bytes = block->run_bytes, shift;
-
-	outflow->to = block->dst;
-	for (uint32_t d = 0; d < outflow->nest->rank; d++)
-		if (outflow->staging->row_mask >> d & 1)
-			outflow->to += outflow->at[d] * outflow->nest->streams[DST].strides[d];
-	outflow->from = block->rows + outflow->row_offset;
-	shift = -(int64_t)((uintptr_t)outflow->to % LINE_BYTES);
-	if (shift && !outflow->goes_on) {
-		shift = min(LINE_BYTES + shift, bytes);
-		memcpy(outflow->to, outflow->from, (size_t)shift);
-	}
-	outflow->to += shift;
-	outflow->from += shift;
-	bytes -= shift;
-	outflow->tail = bytes % LINE_BYTES;
-	outflow->left = bytes - outflow->tail;
-}
-
-/* Ends a row: bytes beyond its last whole line go before that of the next block, or are copied. */
-static void close_row(struct outflow *outflow)
-{
-	uint8_t *to = outflow->to;
-
-	if (outflow->next_rows)
-		to = outflow->next_rows + outflow->row_offset - outflow->tail;
-	memcpy(to, outflow->from, (size_t)outflow->tail);
-}
-
-static void next_row(struct outflow *outflow)
-{
-	const struct engine_staging *staging = outflow->staging;
-
-	for (uint32_t d = outflow->nest->rank; d-- > 0; ) {
-		if (!(staging->row_mask >> d & 1))
-			continue;
-		outflow->row_offset += staging->strides[d];
-		if (++outflow->at[d] < outflow->block.extents[d]) {
-			open_row(outflow);
-			return;
-		}
-		outflow->row_offset -= outflow->at[d] * staging->strides[d];
-		outflow->at[d] = 0;
-	}
-	outflow->is_done = true;
-}
-
-static void begin_outflow(struct outflow *outflow, const struct block *block, bool goes_on,
-			  uint8_t *next_rows)
-{
-	outflow->block = *block;
-	outflow->goes_on = goes_on;
-	outflow->next_rows = next_rows;
-	outflow->is_done = false;
-	outflow->row_offset = 0;
-	for (uint32_t d = 0; d < outflow->nest->rank; d++)
-		outflow->at[d] = 0;
-	open_row(outflow);
-}
-
-/* Streams so many bytes, a few more, or all that is left. */
-static void stream_out(struct outflow *outflow, int64_t bytes)
-{
-	while (bytes > 0 && !outflow->is_done) {
-		int64_t lines = outflow->left;
-
-		if (bytes < lines)
-			lines = round_up(bytes, LINE_BYTES);
-		outflow->stream_lines(outflow->to, outflow->from, lines);
-		outflow->to += lines;
-		outflow->from += lines;
-		outflow->left -= lines;
-		bytes -= lines;
-		if (outflow->left)
-			return;
-		bytes -= outflow->tail;
-		close_row(outflow);
-		next_row(outflow);
-	}
-}
-
-/* --- the pipeline ----------------------------------------------------------------------------- */
 
 struct pipeline {
 	struct engine_run *run;
 	const struct engine_move *move;
+	uint8_t *dst;
 	const uint8_t *src;
-	uint8_t *packed;		/* the rows of a step */
-	struct cursor here;		/* the step that is done next */
-	struct cursor ahead;		/* the step whose row is fetched next */
-	int64_t ahead_row;
+	uint8_t *packed;
+	uint8_t *halves[2];		/* of the staging buffer */
+	int half;
+	struct slots *slots;
+	bool is_direct;
+	struct inflow inflow;
 	struct outflow outflow;
+	struct steps strips;
+	struct steps tiles;
 };
 
-/* The part of a step that is in its block. */
-static int64_t step_extent(const struct cursor *cursor, uint32_t d)
+/* Copies the rows of a block side by side, while those of the next one are fetched. */
+static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
 {
-	return min(cursor->staging->step[d], cursor->end[d] - cursor->at[d]);
-}
-
-/* Fetches a row of the source that comes later. */
-static void fetch_row(struct pipeline *pipeline)
-{
-	struct cursor *ahead = &pipeline->ahead;
-	const uint32_t rows = ahead->nest->rank - 1;
-	const int64_t stride = ahead->nest->streams[SRC].strides[rows];
-	const uint8_t *row = pipeline->src + ahead->src_offset + pipeline->ahead_row * stride;
-	int64_t bytes;
-
-	if (ahead->is_done || !ahead->staging->fetches)
-		return;
-	bytes = step_extent(ahead, ahead->staging->src_loop) * pipeline->move->size;
-	for (int64_t byte = 0; byte < bytes; byte += LINE_BYTES)
-		__builtin_prefetch(row + byte);
-	if (++pipeline->ahead_row < step_extent(ahead, rows))
-		return;
-	pipeline->ahead_row = 0;
-	if (!next_step(ahead))
-		next_block(ahead);
-}
-
-/* Copies the rows of a step side by side, while others come and go. */
-static void pack_rows(struct pipeline *pipeline, const struct engine_tile *tile, int64_t row_bytes)
-{
-	const uint8_t *row = pipeline->src + pipeline->here.src_offset;
-	uint8_t *packed = pipeline->packed;
-
-	for (int64_t r = 0; r < tile->extents[1]; r++) {
-		fetch_row(pipeline);
-		memcpy(packed, row, (size_t)row_bytes);
-		stream_out(&pipeline->outflow, row_bytes);
-		packed += pipeline->here.staging->pitch;
-		row += tile->src_strides[1];
-	}
-}
-
-static int run_step(struct pipeline *pipeline, uint8_t *staged)
-{
-	const struct cursor *here = &pipeline->here;
-	const struct engine_staging *staging = here->staging;
-	const int64_t size = pipeline->move->size;
-	const uint32_t rows = here->nest->rank - 1, columns = staging->src_loop;
-	const uint8_t *src = pipeline->src + here->src_offset;
-	struct engine_tile tile = {
-		.extents = { step_extent(here, columns), step_extent(here, rows) },
-		.dst_strides = { staging->strides[columns], size },
-		.src_strides = { size, here->nest->streams[SRC].strides[rows] },
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	const int64_t *src_strides = move->nest.streams[SRC].strides;
+	struct steps rows = {
+		.rank = blocks->rank, .step = staging->row, .order = staging->order
 	};
-	int64_t row_bytes = tile.extents[0] * size;
 
-	if (staging->packs) {
-		pack_rows(pipeline, &tile, row_bytes);
-		src = pipeline->packed;
-		tile.src_strides[1] = staging->pitch;
-	} else {
-		for (int64_t r = 0; staging->fetches && r < tile.extents[1]; r++)
-			fetch_row(pipeline);
-		stream_out(&pipeline->outflow, tile.extents[1] * row_bytes);
-	}
-	pipeline->move->kernel(staged + here->staging_offset, src, &tile);
-	return engine_run_advance(pipeline->run, (uint64_t)(tile.extents[1] * row_bytes));
-}
-
-static int fill_block(struct pipeline *pipeline, uint8_t *rows)
-{
-	int error;
-
+	enter_step(&rows, blocks);
 	do {
-		error = run_step(pipeline, rows);
-	} while (!error && next_step(&pipeline->here));
-	stream_out(&pipeline->outflow, INT64_MAX);
-	return error;
+		const int64_t bytes = step_bytes(&rows, move->size);
+
+		fetch(&pipeline->inflow, move, pipeline->src, bytes);
+		memcpy(pipeline->packed +
+			offset_of(staging->packed, rows.at, rows.first, rows.rank),
+		       pipeline->src + offset_of(src_strides, rows.at, NULL, rows.rank),
+		       (size_t)bytes);
+	} while (next_step(&rows));
 }
 
-static int run_blocks(struct pipeline *pipeline, uint8_t *dst, uint8_t *const halves[2])
+/* Transposes a strip to where it is at home, or to the staging buffer, with these strides. */
+static void transpose_strip(struct pipeline *pipeline, engine_tile_kernel *kernel, uint8_t *to,
+			    const int64_t *origin, const int64_t *strides)
 {
-	const int64_t size = pipeline->move->size;
-	struct cursor *here = &pipeline->here;
-	struct outflow *outflow = &pipeline->outflow;
-	struct block block = block_at(here, dst, halves[0], size);
-	bool goes_on = false;
+	const struct engine_move *move = pipeline->move;
+	const uint32_t rank = move->nest.rank, columns = move->staging.src_loop;
+	const bool packs = move->staging.packs;
+	const int64_t *src_strides = packs ? move->staging.packed : move->nest.streams[SRC].strides;
+	const int64_t *src_origin = packs ? pipeline->strips.first : NULL;
+	const uint8_t *src = packs ? pipeline->packed : pipeline->src;
+	struct steps *tiles = &pipeline->tiles;
+	struct engine_tile tile = {
+		.dst_strides = { strides[columns], move->size },
+		.src_strides = { move->size, src_strides[rank - 1] },
+	};
+
+	enter_step(tiles, &pipeline->strips);
+	do {
+		tile.extents[0] = step_extent(tiles, columns);
+		tile.extents[1] = step_extent(tiles, rank - 1);
+		kernel(to + offset_of(strides, tiles->at, origin, rank),
+		       src + offset_of(src_strides, tiles->at, src_origin, rank), &tile);
+	} while (next_step(tiles));
+}
+
+/* Streams the strip before this one: what has just been stored is slow to be loaded again. */
+static void stream_out(struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct outflow *outflow = &pipeline->outflow;
+	const uint32_t columns = move->staging.src_loop;
+	engine_piece_kernel *stream_piece = pipeline->run->plan->isa->transpose->stream_piece;
+
+	for (int64_t k = 0; k < outflow->count; k++)
+		stream_run(pipeline->slots,
+			   (outflow->n + k * move->staging.slots[columns]) % NUM_SLOTS,
+			   stream_piece, outflow->to + k * move->nest.streams[DST].strides[columns],
+			   outflow->from + k * move->staging.strides[columns], outflow->bytes);
+}
+
+static void stage_strip(struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	const struct steps *strips = &pipeline->strips;
+	const int64_t *dst_strides = move->nest.streams[DST].strides;
+	uint8_t *staged = pipeline->halves[pipeline->half ^= 1];
+	int64_t count = staging->is_one_run ? 1 : step_extent(strips, staging->src_loop);
+
+	transpose_strip(pipeline, move->kernel, staged, strips->at, staging->strides);
+	stream_out(pipeline);
+	pipeline->outflow = (struct outflow){
+		.to = pipeline->dst + offset_of(dst_strides, strips->at, NULL, strips->rank),
+		.from = staged,
+		.count = count,
+		.bytes = step_bytes(strips, move->size) / count,
+		.n = offset_of(staging->slots, strips->at, NULL, strips->rank),
+	};
+}
+
+static int run_block(struct pipeline *pipeline, const struct steps *blocks)
+{
+	const struct engine_move *move = pipeline->move;
+	struct steps *strips = &pipeline->strips;
 	int error;
 
-	for (int half = 1; ; half ^= 1) {
-		struct block filled = block;
+	if (move->staging.packs)
+		pack_rows(pipeline, blocks);
+	enter_step(strips, blocks);
+	do {
+		int64_t bytes = step_bytes(strips, move->size);
 
-		error = fill_block(pipeline, block.rows);
-		if (error)
-			return error;
-		if (!next_block(here))
-			break;
-		block = block_at(here, dst, halves[half], size);
-		begin_outflow(outflow, &filled, goes_on,
-			      is_next(&filled, &block, here) ? block.rows : NULL);
-		goes_on = outflow->next_rows;
-	}
-	begin_outflow(outflow, &block, goes_on, NULL);
-	stream_out(outflow, INT64_MAX);
-	return 0;
+		if (!move->staging.packs)
+			fetch(&pipeline->inflow, move, pipeline->src, bytes);
+		if (pipeline->is_direct)
+			transpose_strip(pipeline, move->staging.stream_kernel, pipeline->dst, NULL,
+					move->nest.streams[DST].strides);
+		else
+			stage_strip(pipeline);
+		error = engine_run_advance(pipeline->run, (uint64_t)bytes);
+	} while (!error && next_step(strips));
+	return error;
 }
 
 int engine_staging_run(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
 		       const uint8_t *src)
 {
 	const struct engine_staging *staging = &move->staging;
-	const int64_t row_bytes = staging->step[staging->src_loop] * move->size;
-	uint8_t *const halves[2] = {
-		run->scratch + LINE_BYTES,
-		run->scratch + HALF_BYTES + LINE_BYTES,
-	};
+	const uint32_t rank = move->nest.rank;
+	struct steps blocks = { .rank = rank, .step = staging->block };
 	struct pipeline pipeline = {
 		.run = run,
 		.move = move,
-		.src = src,
-		.packed = run->scratch + 2 * HALF_BYTES,
-		.outflow = {
-			.staging = staging,
-			.nest = &move->nest,
-			.stream_lines = run->plan->isa->transpose->stream_lines,
-			.is_done = true,
+		.dst = dst + move->nest.streams[DST].offset,
+		.src = src + move->nest.streams[SRC].offset,
+		.packed = run->scratch,
+		.halves = {
+			run->scratch + PACKED_BYTES, run->scratch + PACKED_BYTES + HALF_BYTES
 		},
+		.slots = (struct slots *)(run->scratch + PACKED_BYTES + 2 * HALF_BYTES),
+		.inflow.rows = { .rank = rank, .step = staging->row, .order = staging->order },
+		.strips = { .rank = rank, .step = staging->strip },
+		.tiles = { .rank = rank, .step = staging->tile },
 	};
+	int error;
 
-	begin_walk(&pipeline.here, staging, &move->nest);
-	pipeline.ahead = pipeline.here;
-	for (int64_t bytes = 0; bytes < AHEAD_BYTES; bytes += row_bytes)
-		fetch_row(&pipeline);
-	return run_blocks(&pipeline, dst, halves);
+	pipeline.is_direct = staging->stream_kernel && (uintptr_t)pipeline.dst % LINE_BYTES == 0;
+	memset(pipeline.slots->next, 0, sizeof(pipeline.slots->next));
+	enter_nest(&blocks, &move->nest);
+	pipeline.inflow.blocks = blocks;
+	enter_step(&pipeline.inflow.rows, &blocks);
+	fetch(&pipeline.inflow, move, pipeline.src, step_bytes(&blocks, move->size));
+	do {
+		error = run_block(&pipeline, &blocks);
+	} while (!error && next_step(&blocks));
+	stream_out(&pipeline);
+	for (int64_t n = 0; n < NUM_SLOTS; n++)
+		flush_slot(pipeline.slots, n);
+	return error;
 }

@@ -80,6 +80,11 @@ DEFINE_SQUARE(16, 8, 3)
 DEFINE_SQUARE(32, 4, 2)
 DEFINE_SQUARE(64, 2, 1)
 
+INLINE int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Two elements of 16 bytes, one below the other. */
 INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int64_t src_stride)
 {
@@ -91,22 +96,27 @@ INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int
 			    _mm256_inserti128_si256(_mm256_castsi128_si256(upper), lower, 1));
 }
 
-/* Down the rows of a strip of the source, so that the destination is written along its lines. */
+/*
+ * Down the rows of a strip of the source that is as wide as a line, which is read once, so that the
+ * destination is written along its lines.
+ */
 #define DEFINE_TRANSPOSE(size, shift, bits)							\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
-	enum { ROWS = 32 / (size), COLUMNS = 16 / (size) };					\
+	enum { ROWS = 32 / (size), COLUMNS = 16 / (size), LINE = 64 / (size) };			\
 	const int64_t whole_rows = tile->extents[1] / ROWS * ROWS;				\
 	const int64_t whole_columns = tile->extents[0] / COLUMNS * COLUMNS;			\
 	struct engine_tile rest = *tile;							\
 												\
-	for (int64_t c = 0; c < whole_columns; c += COLUMNS)					\
+	for (int64_t first = 0; first < whole_columns; first += LINE)				\
 		for (int64_t r = 0; r < whole_rows; r += ROWS)					\
-			square_##bits(dst + c * tile->dst_strides[0] + r * (size),		\
-				      tile->dst_strides[0],					\
-				      src + c * (size) + r * tile->src_strides[1],		\
-				      tile->src_strides[1]);					\
+			for (int64_t c = first; c < least(first + LINE, whole_columns);		\
+			     c += COLUMNS)							\
+				square_##bits(dst + c * tile->dst_strides[0] + r * (size),	\
+					      tile->dst_strides[0],				\
+					      src + c * (size) + r * tile->src_strides[1],	\
+					      tile->src_strides[1]);				\
 	rest.extents[0] = whole_columns;							\
 	rest.extents[1] = tile->extents[1] - whole_rows;					\
 	engine_copy_portable.strided[shift](dst + whole_rows * (size),				\
@@ -168,11 +178,33 @@ TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, int64_t bytes)
 				    _mm256_loadu_si256((const __m256i *)(src + k)));
 }
 
+TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
+				int64_t filled)
+{
+	if (filled && filled + bytes >= 64) {
+		memcpy(line + filled, src, (size_t)(64 - filled));
+		stream_lines(dst, line, 64);
+		dst += 64;
+		src += 64 - filled;
+		bytes -= 64 - filled;
+		filled = 0;
+	}
+	if (!filled) {
+		int64_t whole = bytes / 64 * 64;
+
+		stream_lines(dst, src, whole);
+		src += whole;
+		bytes -= whole;
+	}
+	memcpy(line + filled, src, (size_t)bytes);
+}
+
 const struct engine_transpose_kernels engine_transpose_avx2 = {
 	.transpose = {
 		match_1, match_2, match_4, match_8, transpose_16, transpose_32, transpose_64,
 	},
 	.stream_lines = stream_lines,
+	.stream_piece = stream_piece,
 };
 
 #endif /* __x86_64__ */

@@ -38,8 +38,8 @@ struct square {
 /* What is known of a square when it is compiled. */
 enum extent {
 	WHOLE,		/* it has all of its rows and columns */
-	STREAMED,	/* the same, and the destination's rows are whole lines: past the caches */
-	PARTIAL,	/* some at least */
+	HIGH,		/* it has all of its rows */
+	PARTIAL,	/* some of both at least */
 };
 
 /* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
@@ -51,106 +51,43 @@ enum extent {
 	__asm__("" : "+r" (place));								\
 } while (0)
 
-/* Row k, of which row is the place if rows are a stride apart. */
-INLINE const uint8_t *row_at(const struct square *square, enum extent extent, int k,
-			     const uint8_t *row)
+/* Rows from first on, the first of which is at row if they have no places of their own. */
+INLINE void load_rows(__m512i *rows, int first, int count, const struct square *square,
+		      const uint8_t *row, enum extent extent, __mmask64 mask)
 {
-	if (!square->places || (extent == PARTIAL && square->num_rows <= k))
-		return row;
-	return BEYOND(square->src, square->places[k]);
-}
-
-INLINE __m512i load_row(const uint8_t *row, enum extent extent, bool is_there, __mmask64 mask)
-{
-	if (extent != PARTIAL)
-		return _mm512_loadu_si512(row);
-	return is_there ? _mm512_maskz_loadu_epi8(mask, row) : _mm512_setzero_si512();
-}
-
-INLINE void load_rows(__m512i *rows, int count, const struct square *square, enum extent extent,
-		      __mmask64 mask)
-{
-	const uint8_t *row = square->src;
-
 	UNROLL
 	for (int k = 0; k < count; k++) {
-		rows[k] = load_row(row_at(square, extent, k, row), extent, square->num_rows > k,
-				   mask);
+		bool is_there = extent != PARTIAL || square->num_rows > first + k;
+
+		if (square->places && is_there)
+			row = BEYOND(square->src, square->places[first + k]);
+		if (extent == WHOLE)
+			rows[k] = _mm512_loadu_si512(row);
+		else if (is_there)
+			rows[k] = _mm512_maskz_loadu_epi8(mask, row);
+		else
+			rows[k] = _mm512_setzero_si512();
 		ADVANCE(row, square->src_stride);
 	}
 }
 
-INLINE __m256i load_half_row(const uint8_t *row, enum extent extent, bool is_there,
-			     __mmask64 mask)
+INLINE void store_column(uint8_t *to, __m512i column, enum extent extent, bool streams,
+			 __mmask64 mask)
 {
-	if (extent != PARTIAL)
-		return _mm256_loadu_si256((const __m256i *)row);
-	return is_there ? _mm256_maskz_loadu_epi8((__mmask32)mask, row) : _mm256_setzero_si256();
-}
-
-/* Rows of 32 bytes: k and k + 16 in a register. */
-INLINE void load_half_rows(__m512i rows[16], const struct square *square, enum extent extent,
-			   __mmask64 mask)
-{
-	const uint8_t *upper = square->src;
-	const uint8_t *lower = BEYOND(square->src, 16 * (uint64_t)square->src_stride);
-
-	UNROLL
-	for (int k = 0; k < 16; k++) {
-		rows[k] = _mm512_inserti64x4(
-			_mm512_castsi256_si512(load_half_row(row_at(square, extent, k, upper),
-							     extent, square->num_rows > k, mask)),
-			load_half_row(row_at(square, extent, k + 16, lower), extent,
-				      square->num_rows > k + 16, mask), 1);
-		ADVANCE(upper, square->src_stride);
-		ADVANCE(lower, square->src_stride);
-	}
-}
-
-INLINE void store_columns(const __m512i *columns, int count, const struct square *square,
-			  enum extent extent, __mmask64 mask)
-{
-	uint8_t *to = square->dst;
-
-	UNROLL
-	for (int k = 0; k < count; k++) {
-		if (extent == WHOLE)
-			_mm512_storeu_si512(to, columns[k]);
-		else if (extent == STREAMED)
-			_mm512_stream_si512((__m512i *)to, columns[k]);
-		else if (square->num_columns > k)
-			_mm512_mask_storeu_epi8(to, mask, columns[k]);
-		ADVANCE(to, square->dst_stride);
-	}
-}
-
-INLINE void store_half_columns(const __m512i *columns, const struct square *square,
-			       enum extent extent, __mmask64 mask)
-{
-	uint8_t *to = square->dst;
-	uint8_t *beyond = BEYOND(square->dst, 16 * (uint64_t)square->dst_stride);
-
-	UNROLL
-	for (int k = 0; k < 16; k++) {
-		__m256i low = _mm512_castsi512_si256(columns[k]);
-		__m256i high = _mm512_extracti64x4_epi64(columns[k], 1);
-
-		if (extent != PARTIAL || square->num_columns > k)
-			_mm256_mask_storeu_epi8(to, extent == PARTIAL ? (__mmask32)mask : ~0u, low);
-		if (extent != PARTIAL || square->num_columns > k + 16)
-			_mm256_mask_storeu_epi8(beyond, extent == PARTIAL ? (__mmask32)mask : ~0u,
-						high);
-		ADVANCE(to, square->dst_stride);
-		ADVANCE(beyond, square->dst_stride);
-	}
+	if (extent == PARTIAL)
+		_mm512_mask_storeu_epi8(to, mask, column);
+	else if (streams)
+		_mm512_stream_si512((__m512i *)to, column);
+	else
+		_mm512_storeu_si512(to, column);
 }
 
 /*
  * Interleaves the first half of count registers with the second, within lanes. log2(count) rounds
  * transpose lanes of count elements.
  */
-#define DEFINE_ROUND(bits)									\
-INLINE void round_##bits(__m512i *registers, int count)						\
+#define DEFINE_ROUND(size, bits)								\
+INLINE void round_##size(__m512i *registers, int count)					\
 {												\
 	__m512i mixed[16];									\
 												\
@@ -166,10 +103,17 @@ INLINE void round_##bits(__m512i *registers, int count)						\
 		registers[k] = mixed[k];							\
 }
 
-DEFINE_ROUND(8)
-DEFINE_ROUND(16)
-DEFINE_ROUND(32)
-DEFINE_ROUND(64)
+DEFINE_ROUND(1, 8)
+DEFINE_ROUND(2, 16)
+DEFINE_ROUND(4, 32)
+DEFINE_ROUND(8, 64)
+
+/* Elements as large as a lane are in their places. */
+INLINE void round_16(__m512i *registers, int count)
+{
+	(void)registers;
+	(void)count;
+}
 
 /* Lane l of register k becomes lane k of register l. */
 INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
@@ -185,104 +129,62 @@ INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
 	*d = _mm512_shuffle_i64x2(ab23, cd23, 0xdd);
 }
 
-/* 32 rows of 32 bytes. */
-INLINE void square_1(const struct square *square, enum extent extent)
+/* Columns k, n + k, 2 * n + k and 3 * n + k, of which registers k of four groups have 16 bytes. */
+INLINE void store_columns(__m512i *registers, int k, int n, const struct square *square,
+			  uint8_t *to, enum extent extent, bool streams, __mmask64 mask)
 {
-	__m512i r[16];
+	const uint64_t step = (uint64_t)n * (uint64_t)square->dst_stride;
+	__m512i *a = &registers[k], *b = a + n, *c = b + n, *d = c + n;
 
-	load_half_rows(r, square, extent, mask_of(square->num_columns));
-	UNROLL
-	for (int round = 0; round < 4; round++)
-		round_8(r, 16);
-	/* lanes now: columns k and 16 + k of the upper rows, then of the lower ones */
-	UNROLL
-	for (int k = 0; k < 16; k++)
-		r[k] = _mm512_shuffle_i64x2(r[k], r[k], 0xd8);
-	store_half_columns(r, square, extent, mask_of(square->num_rows));
+	transpose_lanes(a, b, c, d);
+	store_column(to, *a, extent, streams, mask);
+	if (extent == WHOLE || square->num_columns > n + k)
+		store_column(BEYOND(to, step), *b, extent, streams, mask);
+	if (extent == WHOLE || square->num_columns > 2 * n + k)
+		store_column(BEYOND(to, 2 * step), *c, extent, streams, mask);
+	if (extent == WHOLE || square->num_columns > 3 * n + k)
+		store_column(BEYOND(to, 3 * step), *d, extent, streams, mask);
 }
 
-/* 32 rows of 32 bytes. */
-INLINE void square_2(const struct square *square, enum extent extent)
-{
-	const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
-	const __m512i high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-	__m512i r[16], columns[16];
-
-	load_half_rows(r, square, extent, mask_of(square->num_columns * 2));
-	UNROLL
-	for (int round = 0; round < 3; round++) {
-		round_16(r, 8);
-		round_16(r + 8, 8);
-	}
-	/* lanes now: columns k and 8 + k of rows 0 to 7, then of rows 16 to 23; r[8 + k]: others */
-	UNROLL
-	for (int k = 0; k < 8; k++) {
-		columns[k] = _mm512_permutex2var_epi64(r[k], low, r[k + 8]);
-		columns[k + 8] = _mm512_permutex2var_epi64(r[k], high, r[k + 8]);
-	}
-	store_columns(columns, 16, square, extent, mask_of(square->num_rows * 2));
+/*
+ * A square has rows of 64 bytes, in four groups of n rows, so many as there are elements in a lane.
+ * In each group lanes are transposed, so that lane l of register k is column l * n + k; what the
+ * groups have of a column is brought together when it is stored.
+ */
+#define DEFINE_SQUARE(size, rounds)								\
+INLINE void square_##size(const struct square *square, enum extent extent, bool streams)	\
+{												\
+	enum { N = 16 / (size) };								\
+	const __mmask64 columns = mask_of(square->num_columns * (size));			\
+	const __mmask64 rows = mask_of(square->num_rows * (size));				\
+	const uint8_t *from = square->src;							\
+	uint8_t *to = square->dst;								\
+	__m512i r[4 * N];									\
+												\
+	UNROLL											\
+	for (int group = 0; group < 4 * N; group += N) {					\
+		load_rows(r + group, group, N, square, from, extent, columns);			\
+		from = BEYOND(from, N * square->src_stride);					\
+		if (extent == PARTIAL && square->num_rows <= group)				\
+			continue;								\
+		UNROLL										\
+		for (int round = 0; round < (rounds); round++)					\
+			round_##size(r + group, N);						\
+	}											\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		if (extent != WHOLE && square->num_columns <= k)				\
+			return;									\
+		store_columns(r, k, N, square, to, extent, streams, rows);			\
+		ADVANCE(to, square->dst_stride);						\
+	}											\
 }
 
-/* 16 rows of 64 bytes. */
-INLINE void square_4(const struct square *square, enum extent extent)
-{
-	__m512i r[16];
-
-	load_rows(r, 16, square, extent, mask_of(square->num_columns * 4));
-	UNROLL
-	for (int group = 0; group < 16; group += 4) {
-		round_32(r + group, 4);
-		round_32(r + group, 4);
-	}
-	/* lane l of r[4 * g + k] now: column 4 * l + k of rows 4 * g and following */
-	UNROLL
-	for (int k = 0; k < 4; k++)
-		transpose_lanes(&r[k], &r[k + 4], &r[k + 8], &r[k + 12]);
-	store_columns(r, 16, square, extent, mask_of(square->num_rows * 4));
-}
-
-/* 8 rows of 64 bytes. */
-INLINE void square_8(const struct square *square, enum extent extent)
-{
-	__m512i r[8];
-
-	load_rows(r, 8, square, extent, mask_of(square->num_columns * 8));
-	UNROLL
-	for (int group = 0; group < 8; group += 2)
-		round_64(r + group, 2);
-	UNROLL
-	for (int k = 0; k < 2; k++)
-		transpose_lanes(&r[k], &r[k + 2], &r[k + 4], &r[k + 6]);
-	store_columns(r, 8, square, extent, mask_of(square->num_rows * 8));
-}
-
-/* 4 rows of 64 bytes. */
-INLINE void square_16(const struct square *square, enum extent extent)
-{
-	__m512i r[4];
-
-	load_rows(r, 4, square, extent, mask_of(square->num_columns * 16));
-	transpose_lanes(&r[0], &r[1], &r[2], &r[3]);
-	store_columns(r, 4, square, extent, mask_of(square->num_rows * 16));
-}
-
-/* 2 rows of 64 bytes. */
-INLINE void square_32(const struct square *square, enum extent extent)
-{
-	__m512i r[2], columns[2];
-
-	load_rows(r, 2, square, extent, mask_of(square->num_columns * 32));
-	columns[0] = _mm512_shuffle_i64x2(r[0], r[1], 0x44);
-	columns[1] = _mm512_shuffle_i64x2(r[0], r[1], 0xee);
-	store_columns(columns, 2, square, extent, mask_of(square->num_rows * 32));
-}
-
-INLINE void square_64(const struct square *square, enum extent extent)
-{
-	__m512i element = _mm512_loadu_si512(square->src);
-
-	store_columns(&element, 1, square, extent, ~0ull);
-}
+DEFINE_SQUARE(1, 4)
+DEFINE_SQUARE(2, 3)
+DEFINE_SQUARE(4, 2)
+DEFINE_SQUARE(8, 1)
+DEFINE_SQUARE(16, 0)
 
 INLINE void fetch_rows(const uint8_t *row, int64_t stride, int count)
 {
@@ -306,82 +208,137 @@ INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const struct en
 	};
 }
 
-#define DEFINE_MOVE_SQUARE(size, rows, columns)							\
-INLINE void move_square_##size(const struct square *square, enum extent extent, int64_t ahead)	\
+/*
+ * Down the rows of a strip of the source, so that the destination is written along its lines. A
+ * function of its own for each extent: they need many registers.
+ */
+#define DEFINE_TRANSPOSE(size)									\
+TARGET static void high_##size(const struct square *square)					\
 {												\
-	if (square->num_rows < (rows) || square->num_columns < (columns)) {			\
-		square_##size(square, PARTIAL);							\
-		return;										\
+	square_##size(square, HIGH, false);							\
+}												\
+												\
+TARGET static void streamed_high_##size(const struct square *square)				\
+{												\
+	square_##size(square, HIGH, true);							\
+}												\
+												\
+TARGET static void partial_##size(const struct square *square)					\
+{												\
+	square_##size(square, PARTIAL, false);							\
+}												\
+												\
+INLINE void transpose_by_##size(uint8_t *dst, const uint8_t *src,				\
+				const struct engine_tile *tile, bool streams)			\
+{												\
+	enum { SIDE = 64 / (size) };								\
+												\
+	for (int64_t c = 0; c < tile->extents[0]; c += SIDE) {					\
+		for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {				\
+			struct square square = square_at(dst, src, tile, c, r, size);		\
+												\
+			if (square.num_rows < SIDE) {						\
+				partial_##size(&square);					\
+				continue;							\
+			}									\
+			if (square.num_columns < SIDE) {					\
+				(streams ? streamed_high_##size : high_##size)(&square);	\
+				continue;							\
+			}									\
+			if (tile->ahead)							\
+				fetch_rows(BEYOND(square.src, tile->ahead),			\
+					   square.src_stride, SIDE);				\
+			square_##size(&square, WHOLE, streams);					\
+		}										\
 	}											\
-	if (ahead)										\
-		fetch_rows(BEYOND(square->src, ahead), square->src_stride, rows);		\
-	square_##size(square, extent);								\
-}
-
-/* Down the rows of a strip of the source, so that the destination is written along its lines. */
-#define DEFINE_TRANSPOSE(size, rows, columns)							\
-DEFINE_MOVE_SQUARE(size, rows, columns)								\
+}												\
 												\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
-	for (int64_t c = 0; c < tile->extents[0]; c += (columns)) {				\
-		for (int64_t r = 0; r < tile->extents[1]; r += (rows)) {			\
-			struct square square = square_at(dst, src, tile, c, r, size);		\
+	transpose_by_##size(dst, src, tile, false);						\
+}												\
 												\
-			move_square_##size(&square, WHOLE, tile->ahead);			\
-		}										\
-	}											\
-}
-
-/* Along a few rows of the source: the CPU follows no more of them. */
-#define DEFINE_STREAM_TRANSPOSE(size, rows, columns)						\
 TARGET static void stream_transpose_##size(uint8_t *dst, const uint8_t *src,			\
 					   const struct engine_tile *tile)			\
 {												\
-	for (int64_t r = 0; r < tile->extents[1]; r += (rows)) {				\
-		for (int64_t c = 0; c < tile->extents[0]; c += (columns)) {			\
-			struct square square = square_at(dst, src, tile, c, r, size);		\
-												\
-			move_square_##size(&square, STREAMED, tile->ahead);			\
-		}										\
-	}											\
+	transpose_by_##size(dst, src, tile, true);						\
 }
 
-DEFINE_TRANSPOSE(1, 32, 32)
-DEFINE_TRANSPOSE(2, 32, 16)
-DEFINE_TRANSPOSE(4, 16, 16)
-DEFINE_TRANSPOSE(8, 8, 8)
-DEFINE_TRANSPOSE(16, 4, 4)
-DEFINE_TRANSPOSE(32, 2, 2)
-DEFINE_TRANSPOSE(64, 1, 1)
-
-DEFINE_STREAM_TRANSPOSE(2, 32, 16)
-DEFINE_STREAM_TRANSPOSE(4, 16, 16)
-DEFINE_STREAM_TRANSPOSE(8, 8, 8)
-DEFINE_STREAM_TRANSPOSE(16, 4, 4)
+DEFINE_TRANSPOSE(1)
+DEFINE_TRANSPOSE(2)
+DEFINE_TRANSPOSE(4)
+DEFINE_TRANSPOSE(8)
+DEFINE_TRANSPOSE(16)
 
 /* Rows that begin anywhere. */
-#define DEFINE_TRANSPOSE_ROWS(size, rows, columns)						\
+#define DEFINE_TRANSPOSE_ROWS(size)								\
 TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
 					 const int64_t *places, const struct engine_tile *tile)	\
 {												\
-	for (int64_t c = 0; c < tile->extents[0]; c += (columns)) {				\
-		for (int64_t r = 0; r < tile->extents[1]; r += (rows)) {			\
+	enum { SIDE = 64 / (size) };								\
+												\
+	for (int64_t c = 0; c < tile->extents[0]; c += SIDE) {					\
+		for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {				\
 			struct square square = square_at(dst, src, tile, c, 0, size);		\
 												\
 			square.dst += r * (size);						\
 			square.num_rows -= r;							\
 			square.places = places + r;						\
-			move_square_##size(&square, WHOLE, 0);					\
+			if (square.num_rows < SIDE || square.num_columns < SIDE)		\
+				square_##size(&square, PARTIAL, false);				\
+			else									\
+				square_##size(&square, WHOLE, false);				\
 		}										\
 	}											\
 }
 
-DEFINE_TRANSPOSE_ROWS(1, 32, 32)
-DEFINE_TRANSPOSE_ROWS(2, 32, 16)
-DEFINE_TRANSPOSE_ROWS(4, 16, 16)
-DEFINE_TRANSPOSE_ROWS(8, 8, 8)
+DEFINE_TRANSPOSE_ROWS(1)
+DEFINE_TRANSPOSE_ROWS(2)
+DEFINE_TRANSPOSE_ROWS(4)
+DEFINE_TRANSPOSE_ROWS(8)
+
+/* A column of elements of half a line: two of them at a time. */
+INLINE void transpose_column_32(uint8_t *to, const uint8_t *from, const struct engine_tile *tile,
+				bool streams)
+{
+	const int64_t stride = tile->src_strides[1];
+	int64_t r = 0;
+
+	for (; r + 1 < tile->extents[1]; r += 2) {
+		__m256i first = _mm256_loadu_si256((const __m256i *)(from + r * stride));
+		__m256i second = _mm256_loadu_si256((const __m256i *)(from + (r + 1) * stride));
+
+		store_column(to + r * 32, _mm512_inserti64x4(_mm512_castsi256_si512(first),
+							     second, 1), WHOLE, streams, 0);
+	}
+	if (r < tile->extents[1])
+		_mm256_storeu_si256((__m256i *)(to + r * 32),
+				    _mm256_loadu_si256((const __m256i *)(from + r * stride)));
+}
+
+/* Of lines. */
+INLINE void transpose_column_64(uint8_t *to, const uint8_t *from, const struct engine_tile *tile,
+				bool streams)
+{
+	for (int64_t r = 0; r < tile->extents[1]; r++)
+		store_column(to + r * 64, _mm512_loadu_si512(from + r * tile->src_strides[1]),
+			     WHOLE, streams, 0);
+}
+
+#define DEFINE_WIDE_TRANSPOSE(name, size, streams)						\
+TARGET static void name##_##size(uint8_t *dst, const uint8_t *src,				\
+				 const struct engine_tile *tile)				\
+{												\
+	for (int64_t c = 0; c < tile->extents[0]; c++)						\
+		transpose_column_##size(dst + c * tile->dst_strides[0], src + c * (size), tile,	\
+					streams);						\
+}
+
+DEFINE_WIDE_TRANSPOSE(transpose, 32, false)
+DEFINE_WIDE_TRANSPOSE(transpose, 64, false)
+DEFINE_WIDE_TRANSPOSE(stream_transpose, 32, true)
+DEFINE_WIDE_TRANSPOSE(stream_transpose, 64, true)
 
 /* The same, but for the shapes that have kernels of their own. */
 #define DEFINE_MATCH(size, shift)								\
@@ -407,20 +364,37 @@ TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, int64_t bytes)
 		_mm512_stream_si512((__m512i *)(dst + k), _mm512_loadu_si512(src + k));
 }
 
+TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
+				int64_t filled)
+{
+	__m512i next = _mm512_mask_loadu_epi8(_mm512_loadu_si512(line), ~0ull << filled,
+					      src - filled);
+
+	src += 64 - filled;
+	for (bytes += filled; bytes >= 64; bytes -= 64) {
+		_mm512_stream_si512((__m512i *)dst, next);
+		next = _mm512_loadu_si512(src);
+		dst += 64;
+		src += 64;
+	}
+	_mm512_storeu_si512(line, next);
+}
+
 const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.transpose = {
 		match_1, match_2, match_4, match_8, transpose_16, transpose_32,
 		transpose_64,
 	},
 	.stream_transpose = {
-		NULL, stream_transpose_2, stream_transpose_4, stream_transpose_8,
-		stream_transpose_16, NULL, NULL,
+		stream_transpose_1, stream_transpose_2, stream_transpose_4, stream_transpose_8,
+		stream_transpose_16, stream_transpose_32, stream_transpose_64,
 	},
 	.transpose_rows = {
 		transpose_rows_1, transpose_rows_2, transpose_rows_4, transpose_rows_8, NULL, NULL,
 		NULL,
 	},
 	.stream_lines = stream_lines,
+	.stream_piece = stream_piece,
 };
 
 #endif /* __x86_64__ */

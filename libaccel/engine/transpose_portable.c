@@ -69,9 +69,24 @@ DEFINE_TRANSPOSE(16, 4, struct element16)
 DEFINE_TRANSPOSE(32, 5, struct element32)
 DEFINE_TRANSPOSE(64, 6, struct element64)
 
+/* Through the caches: there is no way around them. */
 static void copy_lines(uint8_t *dst, const uint8_t *src, int64_t bytes)
 {
 	memcpy(dst, src, (size_t)bytes);
+}
+
+static void copy_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
+		       int64_t filled)
+{
+	const int64_t rest = (filled + bytes) % 64;
+
+	if (filled + bytes < 64) {
+		memcpy(line + filled, src, (size_t)bytes);
+		return;
+	}
+	memcpy(dst, line, (size_t)filled);
+	memcpy(dst + filled, src, (size_t)(bytes - rest));
+	memcpy(line, src + bytes - rest, (size_t)rest);
 }
 
 const struct engine_transpose_kernels engine_transpose_portable = {
@@ -80,4 +95,5 @@ const struct engine_transpose_kernels engine_transpose_portable = {
 		transpose_64,
 	},
 	.stream_lines = copy_lines,
+	.stream_piece = copy_piece,
 };

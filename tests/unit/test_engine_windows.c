@@ -206,6 +206,37 @@ static void loop_of_a_window_that_is_too_long_is_cut(void **state)
 	for_each_isa(check_long_inner_loop);
 }
 
+/* A plan looks at no memory: the buffers need not be there. */
+static bool is_put_together(int64_t taps, int64_t padding)
+{
+	static uint8_t nothing;
+	const struct im2col im2col = { 2, 8, taps, padding, 64 };
+	const uint64_t images = engine_last_level_cache() / (8 * 9 * 7 * 62) + 1;
+	struct engine_fault fault;
+	struct engine_plan *plan;
+	struct engine_job *job;
+	size_t bytes;
+	bool is_staged;
+
+	job = new_im2col(&im2col, &nothing, &nothing, &bytes);
+	job->operands[0].buffer.size *= images;
+	add_loop(job, images, (int64_t)bytes, 0);
+	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	is_staged = plan->is_staged;
+	engine_plan_destroy(plan);
+	free(job);
+	return is_staged;
+}
+
+static void short_runs_of_a_large_destination_are_put_together(void **state)
+{
+	(void)state;
+	assert_true(is_put_together(3, 1));
+	assert_true(is_put_together(3, 0));
+	/* windows of one element are a transpose */
+	assert_false(is_put_together(1, 0));
+}
+
 static void windows_are_canceled_while_they_are_moved(void **state)
 {
 	const struct im2col im2col = { 2, 64, 3, 0, 64 };
@@ -240,6 +271,7 @@ int main(void)
 		cmocka_unit_test(windows_of_every_shape_are_moved),
 		cmocka_unit_test(windows_of_more_elements_than_are_placed_at_a_time),
 		cmocka_unit_test(loop_of_a_window_that_is_too_long_is_cut),
+		cmocka_unit_test(short_runs_of_a_large_destination_are_put_together),
 		cmocka_unit_test(windows_are_canceled_while_they_are_moved),
 	};
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Whether a shape falls off a cliff: what a job whose extents are odd or prime, or whose memory
+ * begins beside a cache line, takes for a byte, beside its even neighbour in the same rounds. Both
+ * are dense arrays of a permuted array's elements. A case more is a line of the table.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "engine/engine.h"
+
+#define NUM_ROUNDS	9
+#define MAX_RANK	6
+#define SIZE		((size_t)320 << 20)
+
+/* A turn that is shorter than this is repeated. */
+#define LEAST_NS	2e6
+
+struct shape {
+	uint64_t extents[MAX_RANK];	/* of the source, the outermost first; 0 ends them */
+	uint32_t padding;		/* elements between the source's rows */
+	uint32_t offset;		/* elements by which both sides begin later */
+};
+
+static const struct pair {
+	const char *what;
+	uint32_t size_shift;
+	uint32_t axes[MAX_RANK];	/* axis d of the destination is axes[d] of the source */
+	struct shape even, odd;
+} pairs[] = {
+	{ "transpose, 4-byte elements", 2, { 1, 0 },
+	  { .extents = { 4096, 4096 } }, { .extents = { 4095, 4097 } } },
+	{ "transpose, 4-byte elements, primes", 2, { 1, 0 },
+	  { .extents = { 4096, 4096 } }, { .extents = { 4093, 4099 } } },
+	{ "transpose, 4-byte elements, one further on", 2, { 1, 0 },
+	  { .extents = { 4096, 4096 } }, { .extents = { 4096, 4096 }, .offset = 1 } },
+	{ "transpose, 4-byte elements, rows of a slice", 2, { 1, 0 },
+	  { .extents = { 4096, 4096 } }, { .extents = { 4096, 4096 }, .padding = 3 } },
+	{ "transpose, 1-byte elements", 0, { 1, 0 },
+	  { .extents = { 8192, 8192 } }, { .extents = { 8191, 8193 } } },
+	{ "transpose, 1-byte elements, one further on", 0, { 1, 0 },
+	  { .extents = { 8192, 8192 } }, { .extents = { 8192, 8192 }, .offset = 1 } },
+	{ "transpose, 2-byte elements", 1, { 1, 0 },
+	  { .extents = { 8192, 8192 } }, { .extents = { 8191, 8193 } } },
+	{ "transpose, 8-byte elements", 3, { 1, 0 },
+	  { .extents = { 4096, 4096 } }, { .extents = { 4095, 4097 } } },
+	{ "planes to pixels, 4-byte elements", 2, { 0, 2, 1 },
+	  { .extents = { 32, 64, 12544 } }, { .extents = { 32, 63, 12543 } } },
+	{ "planes to pixels, 4-byte elements, in cache", 2, { 0, 2, 1 },
+	  { .extents = { 1, 64, 3136 } }, { .extents = { 1, 63, 3135 } } },
+	{ "groups of 16 bytes to planes", 4, { 0, 2, 1 },
+	  { .extents = { 16, 4096, 32 } }, { .extents = { 16, 4097, 31 } } },
+	{ "planes to groups of 16 bytes", 4, { 0, 2, 1 },
+	  { .extents = { 16, 32, 4096 } }, { .extents = { 16, 31, 4097 } } },
+	{ "permutation of 6 axes, 4-byte elements", 2, { 5, 0, 3, 1, 4, 2 },
+	  { .extents = { 16, 24, 16, 20, 16, 24 } }, { .extents = { 15, 25, 17, 19, 15, 23 } } },
+	{ "4 channels, 3 channels, to planes", 0, { 0, 2, 1 },
+	  { .extents = { 64, 200000, 4 } }, { .extents = { 64, 199999, 3 } } },
+	{ "small matrices, 4-byte elements", 2, { 0, 2, 1 },
+	  { .extents = { 64, 48, 48 } }, { .extents = { 64, 47, 49 } } },
+	{ "small matrices, 1-byte elements", 0, { 0, 2, 1 },
+	  { .extents = { 64, 64, 64 } }, { .extents = { 64, 63, 65 } } },
+};
+
+#define NUM_PAIRS	(sizeof(pairs) / sizeof(pairs[0]))
+
+static uint32_t rank_of(const struct shape *shape)
+{
+	uint32_t rank = 0;
+
+	while (rank < MAX_RANK && shape->extents[rank])
+		rank++;
+	return rank;
+}
+
+/* Those that are moved. */
+static uint64_t bytes_of(const struct shape *shape, uint32_t size_shift)
+{
+	uint64_t bytes = 1ull << size_shift;
+
+	for (uint32_t d = 0; d < rank_of(shape); d++)
+		bytes *= shape->extents[d];
+	return bytes;
+}
+
+static void set_operand(struct engine_job *job, uint32_t k, char *memory, size_t offset,
+			uint32_t size_shift)
+{
+	job->operands[k].spec.dtype = DRM_TESSERA_DTYPE_CLASS_RAW | size_shift;
+	job->operands[k].buffer = (struct engine_buffer){ memory + offset, SIZE - offset, k == 0 };
+}
+
+static struct engine_plan *make_plan(const struct pair *pair, const struct shape *shape, char *dst,
+				     char *src)
+{
+	const size_t size = (size_t)1 << pair->size_shift;
+	const uint32_t rank = rank_of(shape);
+	struct engine_job *job = calloc(1, sizeof(*job));
+	struct engine_plan *plan = NULL;
+	struct engine_fault fault;
+	int64_t dst_stride = (int64_t)size, src_strides[MAX_RANK], src_stride = (int64_t)size;
+
+	if (!job)
+		return NULL;
+	job->rank = rank;
+	job->num_operands = 2;
+	set_operand(job, 0, dst, shape->offset * size, pair->size_shift);
+	set_operand(job, 1, src, shape->offset * size, pair->size_shift);
+	for (uint32_t d = rank; d-- > 0; ) {
+		src_strides[d] = src_stride;
+		src_stride *= (int64_t)shape->extents[d];
+		if (d == rank - 1)
+			src_stride += (int64_t)(shape->padding * size);
+	}
+	for (uint32_t d = rank; d-- > 0; ) {
+		job->extents[d] = shape->extents[pair->axes[d]];
+		job->operands[0].spec.address.strides[d] = dst_stride;
+		job->operands[1].spec.address.strides[d] = src_strides[pair->axes[d]];
+		dst_stride *= (int64_t)job->extents[d];
+	}
+	engine_plan_create(job, &plan, &fault);
+	free(job);
+	return plan;
+}
+
+static double now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/* Nanoseconds of a run. */
+static double measure(const struct engine_plan *plan)
+{
+	struct engine_fault fault;
+	double start = now_ns(), taken;
+	int count = 0;
+
+	do {
+		engine_plan_run(plan, NULL, &fault);
+		count++;
+		taken = now_ns() - start;
+	} while (taken < LEAST_NS);
+	return taken / count;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double median(double *values)
+{
+	qsort(values, NUM_ROUNDS, sizeof(*values), compare);
+	return values[NUM_ROUNDS / 2];
+}
+
+static int measure_pair(const struct pair *pair, char *dst, char *src)
+{
+	struct engine_plan *even = make_plan(pair, &pair->even, dst, src);
+	struct engine_plan *odd = make_plan(pair, &pair->odd, dst, src);
+	double rates[NUM_ROUNDS], ratios[NUM_ROUNDS];
+	int error = !even || !odd;
+
+	for (int round = 0; round < NUM_ROUNDS && !error; round++) {
+		double bytes = (double)bytes_of(&pair->even, pair->size_shift);
+
+		rates[round] = measure(even) / bytes;
+		bytes = (double)bytes_of(&pair->odd, pair->size_shift);
+		ratios[round] = measure(odd) / bytes / rates[round];
+	}
+	engine_plan_destroy(even);
+	engine_plan_destroy(odd);
+	if (error)
+		fprintf(stderr, "bench_cliff: %s: no plan\n", pair->what);
+	else
+		printf("%8.4f ns/byte  %5.2f times that  %s\n", median(rates), median(ratios),
+		       pair->what);
+	return error;
+}
+
+int main(void)
+{
+	char *memory = mmap(NULL, 2 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	int error = 0;
+
+	if (memory == MAP_FAILED) {
+		perror("mmap");
+		return 1;
+	}
+	madvise(memory, 2 * SIZE, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < 2 * SIZE; i++)
+		memory[i] = (char)i;
+	for (size_t k = 0; k < NUM_PAIRS && !error; k++)
+		error = measure_pair(&pairs[k], memory, memory + SIZE);
+	return error;
+}

@@ -131,26 +131,24 @@ static inline TARGET floats canonical(floats value)
 	return choose_float(unordered(value, value), floats_of_bits(set(ENGINE_NAN_F32)), value);
 }
 
-/* Ordered as sign and magnitude: -0 comes before +0. */
-static inline TARGET integers order_of(floats value)
-{
-	integers bits = bits_of_floats(value);
-
-	return xor_(bits, half_of_bits(sign_of(bits)));
-}
-
+/*
+ * min_float() and max_float() give b where both are zeros: in one order or the other that is the
+ * zero that is wanted, and whatever else is equal has the same bits.
+ */
 static inline TARGET floats lesser(floats a, floats b)
 {
-	floats value = choose_float(less_signed(order_of(a), order_of(b)), a, b);
+	integers either = or_(bits_of_floats(min_float(a, b)), bits_of_floats(min_float(b, a)));
 
-	return choose_float(unordered(a, b), floats_of_bits(set(ENGINE_NAN_F32)), value);
+	return choose_float(unordered(a, b), floats_of_bits(set(ENGINE_NAN_F32)),
+			    floats_of_bits(either));
 }
 
 static inline TARGET floats greater(floats a, floats b)
 {
-	floats value = choose_float(less_signed(order_of(a), order_of(b)), b, a);
+	integers both = and_(bits_of_floats(max_float(a, b)), bits_of_floats(max_float(b, a)));
 
-	return choose_float(unordered(a, b), floats_of_bits(set(ENGINE_NAN_F32)), value);
+	return choose_float(unordered(a, b), floats_of_bits(set(ENGINE_NAN_F32)),
+			    floats_of_bits(both));
 }
 
 /* LESS_EQUAL and LESS are false with a NaN, so that none can be had by turning another round. */

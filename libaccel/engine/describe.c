@@ -36,6 +36,8 @@ static bool is_streamed(const struct engine_move *move, const struct engine_plan
 	if (plan->is_staged || move->run == engine_staging_run)
 		return isa->transpose->stream_lines != engine_transpose_portable.stream_lines;
 	for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES && move->kernel; shift++) {
+		if (move->kernel == isa->transpose->stream_transpose[shift])
+			return true;
 		if (move->kernel == isa->copy->stream_run[shift] &&
 		    move->kernel != isa->copy->run[shift])
 			return true;

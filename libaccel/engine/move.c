@@ -16,6 +16,9 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC, NUM_STREAMS = ENGINE_MOVE_S
 
 #define LINE_BYTES	64
 
+/* The width of the source's rows in a block that is streamed to the destination at once. */
+#define STREAMED_ROW_BYTES	1024
+
 static int64_t min(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -151,6 +154,38 @@ static bool has_whole_lines(const struct engine_move *move)
 	return bits % LINE_BYTES == 0;
 }
 
+/* Whether rows of lines that are so far apart meet in the same few sets of a cache. */
+static bool is_aliased(int64_t stride)
+{
+	return stride % 2048 == 0;
+}
+
+/*
+ * Whether what is fetched stays in the first cache until it is streamed: neither side's rows crowd
+ * each other out. Where an index says where rows begin, they may begin anywhere.
+ */
+static bool can_stream_tiles(const struct engine_move *move, const struct engine_plan *plan,
+			     uint32_t loop)
+{
+	const struct engine_nest *nest = &move->nest;
+	const struct engine_stream *dst = &nest->streams[DST], *src = &nest->streams[SRC];
+	const uint32_t last = nest->rank - 1;
+	const uint64_t place = (uintptr_t)plan->operands[DST].base + (uint64_t)dst->offset;
+
+	return !plan->operands[DST].is_indirect && !plan->operands[SRC].is_indirect &&
+	       place % LINE_BYTES == 0 && nest->extents[last] * move->size >= 4 * LINE_BYTES &&
+	       nest->extents[loop] * move->size >= STREAMED_ROW_BYTES &&
+	       !is_aliased(dst->strides[loop]) && !is_aliased(src->strides[last]);
+}
+
+/* A block is as wide as to fetch rows with effect, and as high as the destination is wide. */
+static void choose_streamed_blocks(struct engine_move *move)
+{
+	move->block[0] = STREAMED_ROW_BYTES / move->size;
+	move->block[1] = 2 * ENGINE_REPORT_BYTES / STREAMED_ROW_BYTES;
+	move->tile.ahead = LINE_BYTES / move->size * move->tile.src_strides[1];
+}
+
 /*
  * The sides are contiguous in different loops, or take their smallest steps there: then a tile is
  * of these two. Few columns have kernels of their own, which do not stream.
@@ -168,6 +203,14 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 				      isa->copy->strided[size_shift];
 	if (has_whole_lines(move) && move->nest.extents[loop] * move->size >= LINE_BYTES)
 		stream_kernel = isa->transpose->stream_transpose[size_shift];
+	if (is_transpose && run->plan->streams && stream_kernel &&
+	    can_stream_tiles(move, run->plan, loop)) {
+		move->kernel = stream_kernel;
+		engine_nest_sink(&move->nest, loop, last - 1);
+		take_tile(move);
+		choose_streamed_blocks(move);
+		return;
+	}
 	if (is_transpose && run->plan->streams && run->scratch &&
 	    engine_staging_prepare(&move->staging, &move->nest, loop, move->size, stream_kernel)) {
 		move->run = engine_staging_run;

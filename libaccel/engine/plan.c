@@ -270,7 +270,7 @@ static void init_parts(struct engine_plan *plan)
 /* Memory to work in, where the job is large enough to gain by it. Returns whether there was any. */
 static bool init_scratch(struct engine_plan *plan)
 {
-	if ((plan->has_program && !plan->is_staged) || stored_bytes(plan) < 2 * LEAST_PART_BYTES)
+	if (stored_bytes(plan) < 2 * LEAST_PART_BYTES)
 		return true;
 	plan->scratch = aligned_alloc(64, sizeof(*plan->scratch));
 	if (!plan->scratch)

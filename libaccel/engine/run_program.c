@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
 /*
- * Boxes of jobs with a program: a block of points at a time is loaded into strips, computed and
- * stored. A block is of the three inner loops. Where a source would rather have another loop inside
- * than the destination has, both are in the block, and whole lines on either side; the one of them
- * with more points is the inner loop of the strips.
+ * Boxes of jobs with a program: a panel is put in order, and a block of its points at a time is
+ * loaded into strips, computed and stored, while the next panel is put in order. Where one of the
+ * two last loops has few points, the other is the inner loop of the strips. Which sources have to
+ * be put in order, and how, is panel.c's business.
  */
 #include <stddef.h>
 
-#include "access.h"
 #include "kernels.h"
+#include "panel.h"
 
-/* The loops of a block, the last one fastest in the strips. */
-enum { OUTER, MIDDLE, INNER, NUM_LOOPS };
-
-/* Bytes that memory is read and written in. */
-#define LINE_BYTES	64
+/* As panels have them. */
+enum { OUTER = ENGINE_OUTER, MIDDLE = ENGINE_MIDDLE, INNER = ENGINE_INNER,
+       NUM_LOOPS = ENGINE_PANEL_LOOPS };
 
 /* Rows of so many bytes are worth streaming, and of so many points reading where they are. */
 #define LONG_ROW_BYTES	256
 #define LONG_ROW_POINTS	128
 
-/* So few points are not worth being the inner loop of strips. */
-#define FEW_POINTS	16
+/*
+ * Points of a large job that are computed at a time: enough to be worth the calls, and so few that
+ * memory reads what comes next and writes what came before at the same time.
+ */
+#define BLOCK_POINTS	768
 
 /* Where a block lies in memory for an affine operand, as long as the strip has it. */
 struct loaded {
@@ -29,19 +30,24 @@ struct loaded {
 	int64_t extents[NUM_LOOPS];
 };
 
+struct block {
+	int64_t first[NUM_LOOPS];	/* in its panel */
+	int64_t extents[NUM_LOOPS];
+	bool is_beyond;			/* there is no such block */
+};
+
 /* A box of a program on its way. */
 struct pass {
 	struct engine_run *run;
 	struct engine_access access;
-	struct engine_walk walk;
+	struct engine_panels panels;
+	bool is_crossed;		/* the sides differ in which of the last loops is inner */
 	int64_t sides[NUM_LOOPS];	/* of a whole block */
 	struct loaded loaded[DRM_TESSERA_MAX_OPERANDS];
 	uint8_t *strips;
-};
-
-struct block {
-	int64_t first[NUM_LOOPS];
-	int64_t extents[NUM_LOOPS];
+	const struct engine_panel *panel;	/* that is computed */
+	struct block block;			/* that is next there */
+	int64_t due;			/* points that are to be computed before more is filled */
 };
 
 static int64_t min(int64_t a, int64_t b)
@@ -59,14 +65,9 @@ static int64_t magnitude(int64_t value)
 	return value < 0 ? -value : value;
 }
 
-static int64_t extent_of(const struct pass *pass, int loop)
+static int64_t stride_of(const struct pass *pass, uint32_t k, int loop)
 {
-	return pass->access.nest.extents[pass->walk.rank + (uint32_t)loop];
-}
-
-static int64_t stride_of(const struct pass *pass, uint32_t stream, int loop)
-{
-	return pass->access.nest.streams[stream].strides[pass->walk.rank + (uint32_t)loop];
+	return pass->panel->views[k].strides[loop];
 }
 
 /* The strip of an operand: of the destination, where the result is. */
@@ -83,7 +84,7 @@ static uint8_t *strip_at(const struct pass *pass, uint32_t strip)
 /* Where an affine operand, or a fill, is at the beginning of a block. */
 static uint8_t *place(const struct pass *pass, uint32_t k, const struct block *block)
 {
-	uint8_t *address = pass->access.bases[k] + pass->walk.offsets[k];
+	uint8_t *address = pass->panel->views[k].address;
 
 	for (int loop = 0; loop < NUM_LOOPS; loop++)
 		address += block->first[loop] * stride_of(pass, k, loop);
@@ -167,21 +168,34 @@ static bool is_loaded(struct loaded *loaded, const uint8_t *address, const struc
 	return is_same;
 }
 
+/* Whether an operand has the same value at all points of any block. */
+static bool is_constant(const struct pass *pass, uint32_t k)
+{
+	for (int loop = 0; loop < NUM_LOOPS; loop++)
+		if (pass->sides[loop] > 1 && stride_of(pass, k, loop))
+			return false;
+	return true;
+}
+
 static void load(struct pass *pass, uint32_t k, const struct block *block)
 {
 	const uint32_t size_shift = pass->run->plan->operands[k].size_shift;
-	const int64_t row_points = block->extents[MIDDLE] * block->extents[INNER];
 	const uint8_t *memory = place(pass, k, block);
 	uint8_t *strip = strip_at(pass, strip_of(pass, k));
+	struct block loaded = *block;
 	struct transfer transfer;
 
-	if (is_loaded(&pass->loaded[k], memory, block))
+	/* a whole block of a constant will do for all that are smaller */
+	for (int loop = 0; loop < NUM_LOOPS && is_constant(pass, k); loop++)
+		loaded.extents[loop] = pass->sides[loop];
+	/* what is in order may be in the place of what was */
+	if (!(pass->panels.crossed >> k & 1) && is_loaded(&pass->loaded[k], memory, &loaded))
 		return;
-	choose_transfer(&transfer, pass, k, block);
-	for (int64_t r = 0; r < block->extents[OUTER]; r++) {
+	choose_transfer(&transfer, pass, k, &loaded);
+	for (int64_t r = 0; r < loaded.extents[OUTER]; r++) {
 		transfer.kernel(strip, memory, &transfer.tile);
 		memory += stride_of(pass, k, OUTER);
-		strip += row_points << size_shift;
+		strip += loaded.extents[MIDDLE] * loaded.extents[INNER] << size_shift;
 	}
 }
 
@@ -256,7 +270,8 @@ static int copy_rows(struct pass *pass, uint32_t k, const struct block *block,
 
 	for (int64_t i = 0; i < count; i += ENGINE_STRIP_POINTS) {
 		struct engine_row row = {
-			walk, walk->rank + INNER, block->first[INNER] + i,
+			walk, walk->rank + INNER,
+			pass->panel->place.first[INNER] + block->first[INNER] + i,
 			min(ENGINE_STRIP_POINTS, count - i)
 		};
 		int error = copy_row(pass, k, &row, strip + (i << size_shift));
@@ -267,20 +282,34 @@ static int copy_rows(struct pass *pass, uint32_t k, const struct block *block,
 	return 0;
 }
 
+/* Goes to a row of the block, but for the loop along the row. */
+static void go_to_row(struct engine_walk *walk, const struct pass *pass, const struct block *block,
+		      int64_t r, int64_t j)
+{
+	const struct engine_panel_place *panel = &pass->panel->place;
+
+	*walk = panel->walk;
+	for (uint32_t s = 0; s < walk->nest->num_streams; s++) {
+		const int64_t *strides = &walk->nest->streams[s].strides[walk->rank];
+
+		walk->offsets[s] += (panel->first[OUTER] + block->first[OUTER] + r) *
+				    strides[OUTER] +
+				    (panel->first[MIDDLE] + block->first[MIDDLE] + j) *
+				    strides[MIDDLE];
+	}
+}
+
 static int copy_indirect(struct pass *pass, uint32_t k, const struct block *block)
 {
 	const uint32_t size_shift = pass->run->plan->operands[k].size_shift;
-	struct engine_walk walk = pass->walk;
 	uint8_t *strip = strip_at(pass, strip_of(pass, k));
+	struct engine_walk walk;
 
 	for (int64_t r = 0; r < block->extents[OUTER]; r++) {
 		for (int64_t j = 0; j < block->extents[MIDDLE]; j++) {
 			int error;
 
-			for (uint32_t s = 0; s < walk.nest->num_streams; s++)
-				walk.offsets[s] = pass->walk.offsets[s] +
-					(block->first[OUTER] + r) * stride_of(pass, s, OUTER) +
-					(block->first[MIDDLE] + j) * stride_of(pass, s, MIDDLE);
+			go_to_row(&walk, pass, block, r, j);
 			error = copy_rows(pass, k, block, &walk, strip);
 			if (error)
 				return error;
@@ -290,22 +319,40 @@ static int copy_indirect(struct pass *pass, uint32_t k, const struct block *bloc
 	return 0;
 }
 
+/* Whether a block lies in memory as it would in a strip. */
+static bool is_in_order(const struct pass *pass, uint32_t k, const struct block *block)
+{
+	int64_t bytes = (int64_t)1 << pass->run->plan->operands[k].size_shift;
+
+	for (int loop = NUM_LOOPS; loop-- > 0; ) {
+		if (block->extents[loop] > 1 && stride_of(pass, k, loop) != bytes)
+			return false;
+		bytes *= block->extents[loop];
+	}
+	return true;
+}
+
+static int64_t points_of(const struct block *block)
+{
+	return block->extents[OUTER] * block->extents[MIDDLE] * block->extents[INNER];
+}
+
 /*
- * Sources that need not be loaded, by bit: rows of the block lie in memory as they would in strips,
- * and are as long as kernels want them. Not one that is itself the result.
+ * Sources that need not be loaded, by bit: so many points of each lie in memory as they would in
+ * strips, and no more are read there than there are. Not one that is itself the result.
  */
-static uint32_t find_direct(const struct pass *pass, const struct block *block)
+static uint32_t find_direct(const struct pass *pass, const struct block *block, int64_t points)
 {
 	const struct engine_plan *plan = pass->run->plan;
+	struct block row = *block;
 	uint32_t direct = 0;
 
-	if (block->extents[INNER] < LONG_ROW_POINTS ||
-	    block->extents[INNER] % ENGINE_STRIP_ALIGNMENT)
-		return 0;
+	if (points < points_of(block))
+		row.extents[OUTER] = row.extents[MIDDLE] = 1;
 	for (uint32_t k = 1; k < plan->num_operands; k++)
 		if (pass->access.index_streams[k] == ENGINE_NO_STREAM &&
-		    stride_of(pass, k, INNER) == (int64_t)1 << plan->operands[k].size_shift &&
-		    strip_of(pass, k) != plan->program.result)
+		    (points % ENGINE_STRIP_ALIGNMENT == 0 || (pass->panels.crossed >> k & 1)) &&
+		    is_in_order(pass, k, &row) && strip_of(pass, k) != plan->program.result)
 			direct |= 1u << k;
 	return direct;
 }
@@ -327,51 +374,38 @@ static int load_sources(struct pass *pass, const struct block *block, uint32_t d
 	return 0;
 }
 
-/* Whether a block like this one follows it along the inner loop. */
-static bool is_followed(const struct pass *pass, const struct block *block)
-{
-	return block->first[INNER] + 2 * block->extents[INNER] <= extent_of(pass, INNER);
-}
-
-/*
- * Fetches rows of memory, step bytes apart, for the block that follows: many short pieces, as a
- * rule, each of which the CPU would see too late for what it is.
- */
-static void fetch_rows(const uint8_t *memory, int64_t count, int64_t step, int64_t bytes)
-{
-	for (int64_t row = 0; row < count; row++) {
-		for (int64_t b = 0; b < bytes; b += LINE_BYTES)
-			__builtin_prefetch(memory + b);
-		memory += step;
-	}
-}
-
-static void fetch_next(const struct pass *pass, uint32_t k, const struct block *block)
+/* Fetches what a source has in a block that comes later. */
+static void fetch(const struct pass *pass, uint32_t k, const struct block *block)
 {
 	const int64_t size = (int64_t)1 << pass->run->plan->operands[k].size_shift;
 	const int64_t *extents = block->extents;
-	const int64_t steps[NUM_LOOPS] = {
-		stride_of(pass, k, OUTER), stride_of(pass, k, MIDDLE), stride_of(pass, k, INNER),
-	};
-	const uint8_t *memory = place(pass, k, block) + extents[INNER] * steps[INNER];
+	const int64_t *steps = pass->panel->views[k].strides;
+	const uint8_t *memory = place(pass, k, block);
 
+	if (is_in_order(pass, k, block)) {
+		engine_fetch_rows(memory, 1, 0, points_of(block) * size);
+		return;
+	}
 	for (int64_t r = 0; r < extents[OUTER]; r++) {
 		if (steps[INNER] == size)
-			fetch_rows(memory, extents[MIDDLE], steps[MIDDLE], extents[INNER] * size);
+			engine_fetch_rows(memory, extents[MIDDLE], steps[MIDDLE],
+					  extents[INNER] * size);
 		else if (steps[MIDDLE] == size && steps[INNER] == extents[MIDDLE] * size)
-			fetch_rows(memory, 1, 0, extents[MIDDLE] * extents[INNER] * size);
+			engine_fetch_rows(memory, 1, 0, extents[MIDDLE] * extents[INNER] * size);
 		else if (steps[MIDDLE] == size && steps[INNER])
-			fetch_rows(memory, extents[INNER], steps[INNER], extents[MIDDLE] * size);
+			engine_fetch_rows(memory, extents[INNER], steps[INNER],
+					  extents[MIDDLE] * size);
 		memory += steps[OUTER];
 	}
 }
 
-static void fetch_loaded(const struct pass *pass, const struct block *block, uint32_t direct)
+/* Those that are read where they are, are fetched row by row. */
+static void fetch_sources(const struct pass *pass, const struct block *block, uint32_t direct)
 {
 	for (uint32_t k = 1; k < pass->run->plan->num_operands; k++)
-		if (!(direct >> k & 1) && pass->access.index_streams[k] == ENGINE_NO_STREAM &&
-		    is_followed(pass, block))
-			fetch_next(pass, k, block);
+		if (!((direct | pass->panels.crossed) >> k & 1) &&
+		    pass->access.index_streams[k] == ENGINE_NO_STREAM)
+			fetch(pass, k, block);
 }
 
 /*
@@ -383,7 +417,9 @@ struct rows {
 	uint8_t *first[DRM_TESSERA_MAX_OPERANDS];	/* of each operand, at the first row */
 	uint32_t num_operands;
 	uint32_t direct;
+	uint32_t fetched;				/* for the block that follows */
 	int64_t bytes[DRM_TESSERA_MAX_OPERANDS];	/* of a row */
+	int64_t ahead[DRM_TESSERA_MAX_OPERANDS];	/* to the same row of the next block */
 };
 
 static void init_rows(struct rows *rows, const struct pass *pass, const struct block *block,
@@ -393,10 +429,13 @@ static void init_rows(struct rows *rows, const struct pass *pass, const struct b
 
 	rows->num_operands = plan->num_operands;
 	rows->direct = direct;
+	rows->fetched = pass->block.is_beyond || !pass->run->scratch ? 0 :
+			direct & ~pass->panels.crossed;
 	for (uint32_t s = 0; s < plan->program.num_strips; s++)
 		rows->strips[s] = strip_at(pass, s);
 	for (uint32_t k = 0; k < plan->num_operands; k++) {
 		rows->bytes[k] = points << plan->operands[k].size_shift;
+		rows->ahead[k] = place(pass, k, &pass->block) - place(pass, k, block);
 		rows->first[k] = direct >> k & 1 ? place(pass, k, block) :
 						   rows->strips[strip_of(pass, k)];
 	}
@@ -404,90 +443,131 @@ static void init_rows(struct rows *rows, const struct pass *pass, const struct b
 
 /* Computes row number n, which lies at r and j in the block. */
 static void compute_row(struct rows *rows, const struct pass *pass, int64_t n, int64_t r, int64_t j,
-			bool is_followed, int64_t points)
+			int64_t points)
 {
 	/* the destination's comes first: where it is a source's own, both are the same */
 	for (uint32_t k = 0; k < rows->num_operands; k++) {
 		uint8_t *row = rows->first[k] + n * rows->bytes[k];
 
-		if (rows->direct >> k & 1) {
+		if (rows->direct >> k & 1)
 			row = rows->first[k] + r * stride_of(pass, k, OUTER) +
 			      j * stride_of(pass, k, MIDDLE);
-			if (is_followed)
-				fetch_rows(row + rows->bytes[k], 1, 0, rows->bytes[k]);
-		}
+		if (rows->fetched >> k & 1)
+			engine_fetch_rows(row + rows->ahead[k], 1, 0, rows->bytes[k]);
 		rows->strips[strip_of(pass, k)] = row;
 	}
 	engine_program_run(&pass->run->plan->program, rows->strips, (uint32_t)points);
 }
 
-/* A row at a time, or all of the block when every source is in its strip. */
-static void compute(const struct pass *pass, const struct block *block, uint32_t direct)
+/* So many points at a time: a row, or all of the block. */
+static void compute(const struct pass *pass, const struct block *block, uint32_t direct,
+		    int64_t points)
 {
-	const int64_t *extents = block->extents;
-	const bool followed = is_followed(pass, block);
-	const int64_t all = extents[OUTER] * extents[MIDDLE] * extents[INNER];
+	const bool is_whole = points == points_of(block);
 	struct rows rows;
 	int64_t n = 0;
 
-	init_rows(&rows, pass, block, direct, direct ? extents[INNER] : all);
-	if (!direct) {
-		engine_program_run(&pass->run->plan->program, rows.strips, (uint32_t)all);
+	init_rows(&rows, pass, block, direct, points);
+	if (is_whole) {
+		compute_row(&rows, pass, 0, 0, 0, points);
 		return;
 	}
-	for (int64_t r = 0; r < extents[OUTER]; r++)
-		for (int64_t j = 0; j < extents[MIDDLE]; j++)
-			compute_row(&rows, pass, n++, r, j, followed, extents[INNER]);
+	for (int64_t r = 0; r < block->extents[OUTER]; r++)
+		for (int64_t j = 0; j < block->extents[MIDDLE]; j++)
+			compute_row(&rows, pass, n++, r, j, points);
 }
 
-static int run_block(struct pass *pass, const struct block *block)
+/* Goes to the next block of the panel, the last loop fastest. */
+static void go_to_next(const struct pass *pass, struct block *block)
+{
+	const int64_t *extents = pass->panel->place.extents;
+	int loop = NUM_LOOPS;
+
+	while (loop-- > 0) {
+		block->first[loop] += pass->sides[loop];
+		if (block->first[loop] < extents[loop])
+			break;
+		block->first[loop] = 0;
+	}
+	block->is_beyond = loop < 0;
+	for (loop = 0; loop < NUM_LOOPS; loop++)
+		block->extents[loop] = min(pass->sides[loop], extents[loop] - block->first[loop]);
+}
+
+/* Points that are computed at a time: rows where these are in order and the block is not. */
+static int64_t choose_points(const struct pass *pass, const struct block *block)
+{
+	const int64_t row = block->extents[INNER], all = points_of(block);
+
+	if (row < LONG_ROW_POINTS || row % ENGINE_STRIP_ALIGNMENT ||
+	    find_direct(pass, block, row) == find_direct(pass, block, all))
+		return all;
+	return row;
+}
+
+static int run_block(struct pass *pass)
 {
 	const struct engine_plan *plan = pass->run->plan;
-	const int64_t count = block->extents[OUTER] * block->extents[MIDDLE] *
-			      block->extents[INNER];
-	const uint32_t direct = find_direct(pass, block);
-	int error = load_sources(pass, block, direct);
+	const struct block block = pass->block;
+	const int64_t count = points_of(&block);
+	const int64_t points = choose_points(pass, &block);
+	const uint32_t direct = find_direct(pass, &block, points);
+	int error = load_sources(pass, &block, direct);
 
 	if (error)
 		return error;
-	fetch_loaded(pass, block, direct);
-	compute(pass, block, direct);
+	go_to_next(pass, &pass->block);
+	if (!pass->block.is_beyond && pass->run->scratch)
+		fetch_sources(pass, &pass->block, direct);
+	compute(pass, &block, direct, points);
 	if (pass->access.index_streams[0] == ENGINE_NO_STREAM)
-		store(pass, block);
+		store(pass, &block);
 	else
-		error = copy_indirect(pass, 0, block);
+		error = copy_indirect(pass, 0, &block);
 	if (error)
 		return error;
+	pass->due -= count;
 	return engine_run_advance(pass->run, (uint64_t)count << plan->operands[0].size_shift);
 }
 
-static int run_blocks(struct pass *pass)
+/* Computes so many more points of the panel, or a few more, or all that are left. */
+static int run_blocks(struct pass *pass, int64_t points)
 {
-	const int64_t *sides = pass->sides;
-	const int64_t extents[NUM_LOOPS] = {
-		extent_of(pass, OUTER), extent_of(pass, MIDDLE), extent_of(pass, INNER),
-	};
-	struct block block;
-	int error;
+	int error = 0;
 
-	for (int64_t r = 0; r < extents[OUTER]; r += sides[OUTER]) {
-		for (int64_t j = 0; j < extents[MIDDLE]; j += sides[MIDDLE]) {
-			for (int64_t i = 0; i < extents[INNER]; i += sides[INNER]) {
-				block = (struct block){
-					.first = { r, j, i },
-					.extents = {
-						min(sides[OUTER], extents[OUTER] - r),
-						min(sides[MIDDLE], extents[MIDDLE] - j),
-						min(sides[INNER], extents[INNER] - i),
-					},
-				};
-				error = run_block(pass, &block);
-				if (error)
-					return error;
-			}
-		}
+	if (!pass->panel)
+		return 0;
+	pass->due = points == INT64_MAX ? points : pass->due + points;
+	while (!error && pass->due > 0 && !pass->block.is_beyond)
+		error = run_block(pass);
+	return error;
+}
+
+static void begin_panel(struct pass *pass, const struct engine_panel *panel)
+{
+	pass->panel = panel;
+	pass->due = 0;
+	pass->block = (struct block){ .is_beyond = false };
+	for (int loop = 0; loop < NUM_LOOPS; loop++)
+		pass->block.extents[loop] = min(pass->sides[loop], panel->place.extents[loop]);
+}
+
+/* While a panel is put in order, the one before it is computed. */
+static int run_panels(struct pass *pass)
+{
+	struct engine_panel panels[2];
+	int error = 0;
+
+	for (int n = 0; !error && engine_panels_next(&pass->panels, &panels[n]); n ^= 1) {
+		int64_t points = engine_panels_fill(&pass->panels, &panels[n]);
+
+		for (; !error && points; points = engine_panels_fill(&pass->panels, &panels[n]))
+			error = run_blocks(pass, points);
+		if (!error)
+			error = run_blocks(pass, INT64_MAX);
+		begin_panel(pass, &panels[n]);
 	}
-	return 0;
+	return error ? error : run_blocks(pass, INT64_MAX);
 }
 
 /*
@@ -536,72 +616,59 @@ static void pad_nest(struct engine_nest *nest)
 	}
 }
 
-/* Of a source that is walked across, so many lines are loaded at a time: one comes slowly. */
-#define CROSSED_LINES	4
-
-/* The points of these lines: at least that many are loaded from each row. */
-static int64_t points_in_lines(const struct pass *pass)
+/* Blocks of a panel; where one side has a few rows interleaved, of all of them. */
+static void choose_sides(struct pass *pass)
 {
-	const struct engine_plan *plan = pass->run->plan;
-	uint32_t size_shift = 3;
-
-	for (uint32_t k = 0; k < plan->num_operands; k++)
-		if (plan->operands[k].size_shift < size_shift)
-			size_shift = plan->operands[k].size_shift;
-	return CROSSED_LINES * LINE_BYTES >> size_shift;
-}
-
-static void choose_sides(struct pass *pass, bool crossed)
-{
-	const int64_t points = pass->run->plan->program.strip_points;
+	const int64_t room = pass->run->plan->program.strip_points;
+	const int64_t points = pass->run->scratch ? min(BLOCK_POINTS, room) : room;
+	const int64_t *extents = pass->panels.sides;
 	int64_t *sides = pass->sides;
 
 	sides[MIDDLE] = 1;
-	if (crossed && extent_of(pass, MIDDLE) <= FEW_POINTS)
-		sides[MIDDLE] = extent_of(pass, MIDDLE);
-	else if (crossed)
-		sides[MIDDLE] = min(extent_of(pass, MIDDLE), points_in_lines(pass));
-	sides[INNER] = points / sides[MIDDLE];
+	if (pass->is_crossed && !pass->panels.crossed && extents[MIDDLE] <= ENGINE_FEW_POINTS)
+		sides[MIDDLE] = extents[MIDDLE];
+	sides[INNER] = min(points, room / sides[MIDDLE]);
 	if (sides[INNER] > ENGINE_STRIP_ALIGNMENT)
 		sides[INNER] -= sides[INNER] % ENGINE_STRIP_ALIGNMENT;
-	else if (sides[INNER] > FEW_POINTS)
-		sides[INNER] -= sides[INNER] % FEW_POINTS;
-	sides[INNER] = min(extent_of(pass, INNER), sides[INNER]);
-	sides[MIDDLE] = min(extent_of(pass, MIDDLE), max(sides[MIDDLE], points / sides[INNER]));
-	sides[OUTER] = min(extent_of(pass, OUTER), points / (sides[INNER] * sides[MIDDLE]));
+	sides[INNER] = min(extents[INNER], sides[INNER]);
+	sides[MIDDLE] = min(extents[MIDDLE], max(sides[MIDDLE], points / sides[INNER]));
+	sides[OUTER] = max(1, points / (sides[INNER] * sides[MIDDLE]));
+	sides[OUTER] = min(extents[OUTER], sides[OUTER]);
 }
 
-/* Puts the loops of blocks last, and begins to walk over the others. */
+/* Puts the loops of panels last. */
 static void choose_loops(struct pass *pass)
 {
 	struct engine_nest *nest = &pass->access.nest;
-	const int64_t *extents = nest->extents;
 	const uint32_t num_operands = pass->run->plan->num_operands;
-	bool crossed;
+	const int64_t *extents = nest->extents;
+	uint32_t last;
 
 	pad_nest(nest);
-	engine_nest_sink(nest, second_loop(nest, num_operands), nest->rank - 2);
-	crossed = is_crossed(nest, num_operands);
-	if (crossed && extents[nest->rank - 1] <= FEW_POINTS &&
-	    extents[nest->rank - 1] < extents[nest->rank - 2])
-		engine_nest_sink(nest, nest->rank - 2, nest->rank - 1);
-	engine_walk_begin(&pass->walk, nest, nest->rank - NUM_LOOPS);
-	choose_sides(pass, crossed);
+	last = nest->rank - 1;
+	engine_nest_sink(nest, second_loop(nest, num_operands), last - 1);
+	pass->is_crossed = is_crossed(nest, num_operands);
+	if (pass->is_crossed && extents[last] <= ENGINE_FEW_POINTS &&
+	    extents[last] < extents[last - 1])
+		engine_nest_sink(nest, last - 1, last);
 }
 
 int engine_run_program(struct engine_run *run, const struct engine_box *box, uint32_t loads)
 {
 	uint8_t strips[ENGINE_STRIPS_BYTES] __attribute__((aligned(ENGINE_STRIP_ALIGNMENT)));
+	uint8_t room[ENGINE_SMALL_PANELS_BYTES] __attribute__((aligned(ENGINE_LINE_BYTES)));
 	struct pass pass = { .run = run, .strips = strips };
 	const int64_t *sides = pass.sides;
-	int error;
 
 	engine_access_init(&pass.access, run->plan, box, loads);
 	choose_loops(&pass);
+	if (run->scratch)
+		engine_panels_init(&pass.panels, run->plan, &pass.access, run->scratch,
+				   ENGINE_SCRATCH_BYTES);
+	else
+		engine_panels_init(&pass.panels, run->plan, &pass.access, room, sizeof(room));
+	choose_sides(&pass);
 	engine_program_begin(&run->plan->program, strips,
 			     (uint32_t)(sides[OUTER] * sides[MIDDLE] * sides[INNER]));
-	do {
-		error = run_blocks(&pass);
-	} while (!error && engine_walk_next(&pass.walk));
-	return error;
+	return run_panels(&pass);
 }

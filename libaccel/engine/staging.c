@@ -376,8 +376,8 @@ static void fetch(struct inflow *inflow, const struct engine_move *move, const u
 								       NULL, inflow->rows.rank);
 
 		for (int64_t byte = 0; byte < piece; byte += LINE_BYTES)
-			__builtin_prefetch(from + byte, 0, 2);
-		__builtin_prefetch(from + piece - 1, 0, 2);
+			__builtin_prefetch(from + byte, 0, 3);
+		__builtin_prefetch(from + piece - 1, 0, 3);
 		bytes -= piece;
 		inflow->in_row += piece;
 		if (piece == left)

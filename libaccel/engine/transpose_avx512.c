@@ -209,8 +209,9 @@ INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const struct en
 }
 
 /*
- * Down the rows of a strip of the source, so that the destination is written along its lines. A
- * function of its own for each extent: they need many registers.
+ * Down the rows of a strip of the source, so that the destination is written along its lines; what
+ * is streamed, along a few rows of the source: the CPU follows no more of them. A function of its
+ * own for each extent that is rare: they need many registers.
  */
 #define DEFINE_TRANSPOSE(size)									\
 TARGET static void high_##size(const struct square *square)					\
@@ -229,40 +230,39 @@ TARGET static void partial_##size(const struct square *square)					\
 }												\
 												\
 INLINE void transpose_by_##size(uint8_t *dst, const uint8_t *src,				\
-				const struct engine_tile *tile, bool streams)			\
+				const struct engine_tile *tile, int64_t c, int64_t r,		\
+				bool streams)							\
 {												\
 	enum { SIDE = 64 / (size) };								\
+	struct square square = square_at(dst, src, tile, c, r, size);				\
 												\
-	for (int64_t c = 0; c < tile->extents[0]; c += SIDE) {					\
-		for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {				\
-			struct square square = square_at(dst, src, tile, c, r, size);		\
-												\
-			if (square.num_rows < SIDE) {						\
-				partial_##size(&square);					\
-				continue;							\
-			}									\
-			if (square.num_columns < SIDE) {					\
-				(streams ? streamed_high_##size : high_##size)(&square);	\
-				continue;							\
-			}									\
-			if (tile->ahead)							\
-				fetch_rows(BEYOND(square.src, tile->ahead),			\
-					   square.src_stride, SIDE);				\
-			square_##size(&square, WHOLE, streams);					\
-		}										\
+	if (square.num_rows < SIDE) {								\
+		partial_##size(&square);							\
+		return;										\
 	}											\
+	if (square.num_columns < SIDE) {							\
+		(streams ? streamed_high_##size : high_##size)(&square);			\
+		return;										\
+	}											\
+	if (tile->ahead)									\
+		fetch_rows(BEYOND(square.src, tile->ahead), square.src_stride, SIDE);		\
+	square_##size(&square, WHOLE, streams);							\
 }												\
 												\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
-	transpose_by_##size(dst, src, tile, false);						\
+	for (int64_t c = 0; c < tile->extents[0]; c += 64 / (size))				\
+		for (int64_t r = 0; r < tile->extents[1]; r += 64 / (size))			\
+			transpose_by_##size(dst, src, tile, c, r, false);			\
 }												\
 												\
 TARGET static void stream_transpose_##size(uint8_t *dst, const uint8_t *src,			\
 					   const struct engine_tile *tile)			\
 {												\
-	transpose_by_##size(dst, src, tile, true);						\
+	for (int64_t r = 0; r < tile->extents[1]; r += 64 / (size))				\
+		for (int64_t c = 0; c < tile->extents[0]; c += 64 / (size))			\
+			transpose_by_##size(dst, src, tile, c, r, true);			\
 }
 
 DEFINE_TRANSPOSE(1)
@@ -270,6 +270,13 @@ DEFINE_TRANSPOSE(2)
 DEFINE_TRANSPOSE(4)
 DEFINE_TRANSPOSE(8)
 DEFINE_TRANSPOSE(16)
+
+INLINE void fetch_places(const struct square *square, int64_t ahead, int count)
+{
+	UNROLL
+	for (int k = 0; k < count; k++)
+		_mm_prefetch(BEYOND(square->src, square->places[k] + ahead), _MM_HINT_T0);
+}
 
 /* Rows that begin anywhere. */
 #define DEFINE_TRANSPOSE_ROWS(size)								\
@@ -285,10 +292,17 @@ TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
 			square.dst += r * (size);						\
 			square.num_rows -= r;							\
 			square.places = places + r;						\
-			if (square.num_rows < SIDE || square.num_columns < SIDE)		\
-				square_##size(&square, PARTIAL, false);				\
-			else									\
-				square_##size(&square, WHOLE, false);				\
+			if (square.num_rows < SIDE) {						\
+				partial_##size(&square);					\
+				continue;							\
+			}									\
+			if (square.num_columns < SIDE) {					\
+				high_##size(&square);						\
+				continue;							\
+			}									\
+			if (tile->ahead)							\
+				fetch_places(&square, tile->ahead, SIDE);			\
+			square_##size(&square, WHOLE, false);					\
 		}										\
 	}											\
 }

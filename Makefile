@@ -53,6 +53,7 @@ needs_fuzz := build
 needs_bench := build guest
 needs_check-qtest := guest test
 needs_check-kselftest := guest test
+needs_check-debug := guest test kernel
 needs_lint := build guest test lint
 needs_doc := doc
 
@@ -163,8 +164,8 @@ $(tool): $(tool_objects) $(static_library)
 # --- the module ----------------------------------------------------------------------------------
 
 module := driver/tessera.ko
-module_sources := $(sort $(filter-out driver/%.mod.c driver/.%,$(wildcard driver/*.c driver/*.h)) \
-		  driver/Kbuild $(wildcard uapi/drm/*.h))
+module_sources := $(sort $(filter-out driver/%.mod.c driver/.%,$(wildcard driver/*.[ch])) \
+		  driver/Kbuild $(wildcard driver/tests/*.[ch] uapi/drm/*.h))
 
 module: $(module)
 
@@ -175,6 +176,28 @@ $(module): $(module_sources) build/kdir.stamp
 	$(call say,MODULE,$@)
 	$(Q)$(MAKE) --no-print-directory $(if $(filter 1,$(V)),V=1,-s) \
 		-C "$$(cat build/kdir.stamp)" M=$(CURDIR)/driver modules
+	@touch $@
+
+# The same for tests, each built from a copy: for the stock kernel with what only tests may ask of
+# it, for the debug kernel with KUnit's tests besides. Of the driver as well that kernel says y.
+test_modules := build/test-modules
+test_module_flags := CONFIG_DRM_ACCEL_TESSERA=m CONFIG_DRM_ACCEL_TESSERA_TEST=y
+$(test_modules)/debug/driver/tessera.ko: private \
+	test_module_flags += CONFIG_DRM_ACCEL_TESSERA_KUNIT_TEST=y
+
+build/kdir-stock.stamp: build/kdir.stamp
+	@cp -p $< $@
+
+build/kdir-debug.stamp: FORCE | build/
+	@kdir=$$(qemu/kernel)/kdir && \
+		{ echo "$$kdir" | cmp -s - $@ || echo "$$kdir" > $@; }
+
+$(test_modules)/%/driver/tessera.ko: $(module_sources) build/kdir-%.stamp
+	$(call say,MODULE,$@)
+	@mkdir -p $(test_modules)/$*
+	@cp -u --parents --preserve=timestamps $(module_sources) $(test_modules)/$*
+	$(Q)$(MAKE) --no-print-directory $(if $(filter 1,$(V)),V=1,-s) \
+		-C "$$(cat build/kdir-$*.stamp)" M=$(CURDIR)/$(@D) $(test_module_flags) modules
 	@touch $@
 
 # --- the emulator and the guest ------------------------------------------------------------------
@@ -217,6 +240,7 @@ asan_library := build/asan/libaccel.a
 
 kselftest_sources := $(sort $(wildcard tests/kselftest/*.c))
 kselftest_programs := $(kselftest_sources:tests/kselftest/%.c=build/kselftest/%) \
+		      $(patsubst tests/fuzz/%.c,build/kselftest/%,$(wildcard tests/fuzz/ioctl.c)) \
 		      build/kselftest/chains
 kselftest_headers = $(eval kselftest_headers := $(shell qemu/fetch kselftest))$(kselftest_headers)
 kselftest_flags = $(common_flags) -isystem $(kselftest_headers) -Itests $(CFLAGS)
@@ -261,17 +285,25 @@ build/fuzz/%: build/asan/tests/fuzz/%.o build/asan/tests/fuzz/driver.o $(asan_li
 
 build/release/tests/reference/%.o: private includes += -Itests -Itests/reference
 
-build/kselftest/%: tests/kselftest/%.c $(reference_objects) $(static_library) build/kselftest.stamp
+define kselftest_program
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(kselftest_flags) -MF $@.d -o $@ $< $(reference_objects) $(static_library) \
 		$(libs)
+endef
+
+build/kselftest/%: tests/kselftest/%.c $(reference_objects) $(static_library) build/kselftest.stamp
+	$(kselftest_program)
+
+build/kselftest/%: tests/fuzz/%.c $(reference_objects) $(static_library) build/kselftest.stamp
+	$(kselftest_program)
 
 build/kselftest/chains: tests/numpy/in_guest $(shared_links)
 	@mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
-tests: $(shared_links) $(unit_programs) $(fuzz_programs) $(kselftest_programs) build/qemu.done
+tests: $(shared_links) $(unit_programs) $(fuzz_programs) $(kselftest_programs) build/qemu.done \
+	$(test_modules)/stock/driver/tessera.ko
 
 ##:check: every test: unit, fuzz, numpy, qtest, kselftest; ends with "N passed, N failed"
 check: tests guest
@@ -300,8 +332,12 @@ check-qtest: build/qemu.done
 	$(Q)tests/check qtest
 
 ##:check-kselftest: the tests of driver and library, in the guest
-check-kselftest: guest $(kselftest_programs)
+check-kselftest: guest $(kselftest_programs) $(test_modules)/stock/driver/tessera.ko
 	$(Q)tests/check kselftest
+
+##:check-debug: the same and KUnit, on a kernel of its own that finds leaks, races and the like
+check-debug: guest $(kselftest_programs) $(test_modules)/debug/driver/tessera.ko
+	$(Q)tests/check debug
 
 bench_programs := $(patsubst tests/bench/%.c,build/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
@@ -397,7 +433,8 @@ build/:
 FORCE:
 
 .PHONY: all library tool module qemu guest demo shell tests check check-unit check-qtest \
-	check-kselftest check-fuzz fuzz bench lint install uninstall doc compdb clean help FORCE
+	check-kselftest check-debug check-fuzz fuzz bench lint install uninstall doc compdb clean \
+	help FORCE
 
 objects := $(library_objects) $(tool_objects) $(asan_objects) $(reference_objects)
 -include $(objects:.o=.d) $(unit_programs:build/unit/%=build/asan/tests/unit/%.d) \

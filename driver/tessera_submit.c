@@ -936,3 +936,7 @@ err_free_submission:
 	tessera_submission_free(submission);
 	return ret;
 }
+
+#if IS_ENABLED(CONFIG_DRM_ACCEL_TESSERA_KUNIT_TEST)
+#include "tests/tessera_submit_test.c"
+#endif

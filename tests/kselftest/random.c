@@ -5,12 +5,7 @@
  * operand. "random --seed N --count N" runs jobs N, N + 1, ..; without, the seed is drawn and
  * printed.
  */
-#include "tessera_test.h"
-
-#include <getopt.h>
-#include <sys/random.h>
-
-#include "reference/random_job.h"
+#include "random_test.h"
 
 static __u64 first_seed;
 static __u64 num_jobs = 1000;
@@ -31,29 +26,6 @@ FIXTURE_TEARDOWN(random)
 	close(self->fd);
 }
 
-/* The job on buffers of its own: operands of random count from 1, as indices into the buffers */
-static void bind_job(const struct random_job *random, const struct test_buffer *buffers,
-		     struct test_job *test)
-{
-	__u32 k;
-
-	test_job_init(test, random->rank, random->num_operands);
-	memcpy(test->job.extents, random->extents, sizeof(test->job.extents));
-	memcpy(test->operands, random->operands, sizeof(random->operands));
-	memcpy(test->windows, random->windows, sizeof(random->windows));
-	memcpy(test->program, random->program, sizeof(random->program));
-	test->job.windows.count = random->num_windows;
-	test->job.program.count = random->num_instructions;
-	for (k = 0; k < random->num_operands; k++) {
-		struct drm_tessera_operand *operand = &test->operands[k];
-
-		if (operand->handle)
-			operand->handle = buffers[operand->handle - 1].handle;
-		if (operand->index_handle)
-			operand->index_handle = buffers[operand->index_handle - 1].handle;
-	}
-}
-
 /* Submits the job and compares all that can be seen of it with what is expected: a text if wrong */
 static bool run_job(struct __test_metadata *_metadata, const FIXTURE_DATA(random) *self,
 		    const struct random_job *random, const struct test_buffer *buffers,
@@ -70,7 +42,7 @@ static bool run_job(struct __test_metadata *_metadata, const FIXTURE_DATA(random
 	struct test_job test;
 	int ret, fence, status;
 
-	bind_job(random, buffers, &test);
+	test_job_random(&test, random, buffers);
 	submit = test_submission(&test.job, 1);
 	submit.queue = random->seed % self->info.num_queues;
 	submit.out_syncs = TEST_ARRAY(&sync, 1);
@@ -150,39 +122,13 @@ TEST_F_TIMEOUT(random, jobs_do_what_the_reference_says, 600)
 		       outcomes[RANDOM_JOB_FAULTS]);
 }
 
-static bool parse_number(const char *text, __u64 *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 0);
-	return *text && !*end && !errno;
-}
-
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "seed", required_argument, NULL, 's' },
-		{ "count", required_argument, NULL, 'c' },
+	const struct test_option options[] = {
+		{ "--seed", &first_seed },
+		{ "--count", &num_jobs },
 		{}
 	};
-	char *harness_argv[] = { argv[0], NULL };
-	int option;
 
-	if (getrandom(&first_seed, sizeof(first_seed), 0) != sizeof(first_seed))
-		return KSFT_FAIL;
-	/* Short enough to be typed */
-	first_seed &= 0xffffffff;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		__u64 *number = option == 's' ? &first_seed : &num_jobs;
-
-		if (option == '?' || !parse_number(optarg, number)) {
-			fprintf(stderr, "usage: %s [--seed NUMBER] [--count NUMBER]\n", argv[0]);
-			return KSFT_FAIL;
-		}
-	}
-	/* The harness reads options of its own, from the start */
-	optind = 1;
-	printf("# --seed %llu --count %llu\n", first_seed, num_jobs);
-	return test_harness_run(1, harness_argv);
+	return test_run_random(argc, argv, options);
 }

@@ -419,7 +419,7 @@ compdb:
 clean:
 	$(Q)rm -rf build compile_commands.json
 	$(Q)cd driver && rm -rf *.o *.ko *.mod *.mod.c .*.o .*.cmd .*.d .tmp_* Module.symvers \
-		modules.order
+		modules.order tests/*.o tests/.*.o tests/.*.cmd tests/.*.d
 
 ##:help: this
 help:

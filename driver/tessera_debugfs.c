@@ -3,7 +3,6 @@
  * Files in debugfs, in the directory that DRM makes for the device.
  */
 #include <linux/cleanup.h>
-#include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
 #include <drm/drm_debugfs.h>
@@ -69,84 +68,13 @@ static const struct drm_debugfs_info infos[] = {
 	{ "buffers", show_buffers },
 };
 
-static int read_test_register(struct tessera_device *tdev, u32 offset, u64 *value)
-{
-	int cookie;
-
-	if (!drm_dev_enter(&tdev->drm, &cookie))
-		return -ENODEV;
-	*value = readl(tdev->regs + offset);
-	drm_dev_exit(cookie);
-	return 0;
-}
-
-static int write_test_register(struct tessera_device *tdev, u32 offset, u64 value)
-{
-	int cookie;
-
-	if (value > U32_MAX)
-		return -ERANGE;
-	if (!drm_dev_enter(&tdev->drm, &cookie))
-		return -ENODEV;
-	writel(value, tdev->regs + offset);
-	drm_dev_exit(cookie);
-	return 0;
-}
-
-static int get_test_hang(void *data, u64 *value)
-{
-	return read_test_register(data, TESSERA_REG_TEST_HANG, value);
-}
-
-static int set_test_hang(void *data, u64 value)
-{
-	return write_test_register(data, TESSERA_REG_TEST_HANG, value);
-}
-DEFINE_DEBUGFS_ATTRIBUTE(test_hang_fops, get_test_hang, set_test_hang, "%llu\n");
-
-static int get_test_skew(void *data, u64 *value)
-{
-	return read_test_register(data, TESSERA_REG_TEST_SKEW, value);
-}
-
-static int set_test_skew(void *data, u64 value)
-{
-	return write_test_register(data, TESSERA_REG_TEST_SKEW, value);
-}
-DEFINE_DEBUGFS_ATTRIBUTE(test_skew_fops, get_test_skew, set_test_skew, "%llu\n");
-
-/* How long it takes from a write to a register to the interrupt, and to a task that waits for it */
-static int get_test_round_trip(void *data, u64 *value)
-{
-	struct tessera_device *tdev = data;
-	struct tessera_queue *queue = &tdev->queues[0];
-	u32 before = READ_ONCE(queue->num_interrupts);
-	u64 start = ktime_get_ns();
-	long left;
-	int ret;
-
-	ret = write_test_register(tdev, TESSERA_REG_TEST_INTERRUPT, TESSERA_VECTOR_QUEUE(0));
-	if (ret)
-		return ret;
-	left = wait_event_interruptible_timeout(queue->interrupted,
-						READ_ONCE(queue->num_interrupts) != before, HZ);
-	*value = ktime_get_ns() - start;
-	return left > 0 ? 0 : left ?: -ETIMEDOUT;
-}
-DEFINE_DEBUGFS_ATTRIBUTE(test_round_trip_fops, get_test_round_trip, NULL, "%llu\n");
-
 /**
  * tessera_debugfs_init() - make the files
  * @tdev: the device; DRM removes them with its directory
  */
 void tessera_debugfs_init(struct tessera_device *tdev)
 {
-	struct dentry *root = tdev->drm.debugfs_root;
-
 	drm_debugfs_add_files(&tdev->drm, infos, ARRAY_SIZE(infos));
-	if (!(tdev->features & TESSERA_FEATURE_TEST))
-		return;
-	debugfs_create_file("test_hang", 0600, root, tdev, &test_hang_fops);
-	debugfs_create_file("test_skew", 0600, root, tdev, &test_skew_fops);
-	debugfs_create_file("test_round_trip", 0400, root, tdev, &test_round_trip_fops);
+	if (tdev->features & TESSERA_FEATURE_TEST)
+		tessera_test_registers_init(tdev);
 }

@@ -13,6 +13,7 @@
 #include "tessera_compat.h"
 #include "tessera_device.h"
 #include "tessera_drv.h"
+#include "tessera_dump.h"
 #include "tessera_queue.h"
 #include "tessera_trace.h"
 
@@ -47,23 +48,21 @@ static void configure_hardware(struct tessera_device *tdev)
 /* The last resort: whatever the device still does, it no longer reaches memory. */
 static void lose_device(struct tessera_device *tdev)
 {
-	u32 q;
+	struct tessera_queue *queue;
 
 	drm_err(&tdev->drm, "the device is lost\n");
 	pci_clear_master(to_pci_dev(tdev->drm.dev));
 	WRITE_ONCE(tdev->is_lost, true);
-	for (q = 0; q < tdev->num_queues; q++)
-		tessera_queue_fail_all(&tdev->queues[q], -ENODEV);
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++)
+		tessera_queue_fail_all(queue, -ENODEV);
 }
 
 /* Keeps what is handed over from now on from the device. */
 static void hold_queues(struct tessera_device *tdev)
 {
-	u32 q;
+	struct tessera_queue *queue;
 
-	for (q = 0; q < tdev->num_queues; q++) {
-		struct tessera_queue *queue = &tdev->queues[q];
-
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++) {
 		scoped_guard(spinlock_irqsave, &queue->lock)
 			queue->is_stopped = true;
 	}
@@ -71,15 +70,12 @@ static void hold_queues(struct tessera_device *tdev)
 
 static int start_queues(struct tessera_device *tdev)
 {
-	u32 q;
-	int ret;
+	struct tessera_queue *queue;
+	int ret = 0;
 
-	for (q = 0; q < tdev->num_queues; q++) {
-		ret = tessera_queue_start(&tdev->queues[q]);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++)
+		ret = ret ?: tessera_queue_start(queue);
+	return ret;
 }
 
 /**
@@ -94,7 +90,7 @@ static int start_queues(struct tessera_device *tdev)
 void tessera_device_recover(struct tessera_device *tdev, struct tessera_queue *guilty_queue,
 			    u64 guilty, enum drm_tessera_cause cause)
 {
-	u32 q;
+	struct tessera_queue *queue;
 
 	if (tdev->is_lost)
 		return;
@@ -105,11 +101,8 @@ void tessera_device_recover(struct tessera_device *tdev, struct tessera_queue *g
 		return;
 	}
 	configure_hardware(tdev);
-	for (q = 0; q < tdev->num_queues; q++) {
-		struct tessera_queue *queue = &tdev->queues[q];
-
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++)
 		tessera_queue_fail_oldest(queue, queue == guilty_queue ? guilty : 0, cause);
-	}
 	if (start_queues(tdev))
 		lose_device(tdev);
 }
@@ -127,10 +120,10 @@ static void reset_work(struct work_struct *work)
 
 static void disable_recovery(struct tessera_device *tdev)
 {
-	u32 q;
+	struct tessera_queue *queue;
 
-	for (q = 0; q < tdev->num_queues; q++)
-		disable_delayed_work_sync(&tdev->queues[q].watch);
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++)
+		disable_delayed_work_sync(&queue->watch);
 	disable_work_sync(&tdev->reset_work);
 }
 
@@ -140,14 +133,14 @@ static void disable_recovery(struct tessera_device *tdev)
  */
 void tessera_device_pause(struct tessera_device *tdev)
 {
-	u32 q;
+	struct tessera_queue *queue;
 	int cookie;
 
 	disable_recovery(tdev);
 	if (!drm_dev_enter(&tdev->drm, &cookie))
 		return;
-	for (q = 0; q < tdev->num_queues; q++)
-		tessera_queue_stop(&tdev->queues[q]);
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++)
+		tessera_queue_stop(queue);
 	drm_dev_exit(cookie);
 }
 
@@ -159,7 +152,7 @@ void tessera_device_pause(struct tessera_device *tdev)
  */
 void tessera_device_resume(struct tessera_device *tdev)
 {
-	u32 q;
+	struct tessera_queue *queue;
 	int cookie;
 
 	if (drm_dev_enter(&tdev->drm, &cookie)) {
@@ -167,9 +160,9 @@ void tessera_device_resume(struct tessera_device *tdev)
 		drm_dev_exit(cookie);
 	}
 	enable_work(&tdev->reset_work);
-	for (q = 0; q < tdev->num_queues; q++) {
-		enable_delayed_work(&tdev->queues[q].watch);
-		tessera_queue_look(&tdev->queues[q]);
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++) {
+		enable_delayed_work(&queue->watch);
+		tessera_queue_look(queue);
 	}
 }
 
@@ -230,10 +223,10 @@ out_exit:
 static irqreturn_t error_interrupt(int irq, void *data)
 {
 	struct tessera_device *tdev = data;
-	u32 q;
+	struct tessera_queue *queue;
 
-	for (q = 0; q < tdev->num_queues; q++)
-		tessera_queue_look(&tdev->queues[q]);
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++)
+		tessera_queue_look(queue);
 	return IRQ_HANDLED;
 }
 
@@ -243,35 +236,30 @@ static int request_interrupt(struct tessera_device *tdev, u32 vector, irq_handle
 	struct pci_dev *pdev = to_pci_dev(tdev->drm.dev);
 	int irq = pci_irq_vector(pdev, vector);
 
-	if (irq < 0)
-		return irq;
-	return devm_request_irq(&pdev->dev, irq, handler, 0, name, data);
+	int ret = irq < 0 ? irq : devm_request_irq(&pdev->dev, irq, handler, 0, name, data);
+
+	return ret ? dev_err_probe(&pdev->dev, ret, "no interrupt %s\n", name) : 0;
 }
 
 static int init_interrupts(struct tessera_device *tdev)
 {
 	struct pci_dev *pdev = to_pci_dev(tdev->drm.dev);
 	u32 num_vectors = tdev->num_queues + 1;
-	u32 q;
+	struct tessera_queue *queue;
 	int ret;
 
 	ret = pci_alloc_irq_vectors(pdev, num_vectors, num_vectors, PCI_IRQ_MSIX);
 	if (ret < 0)
 		return dev_err_probe(&pdev->dev, ret, "no %u MSI-X vectors\n", num_vectors);
 
-	for (q = 0; q < tdev->num_queues; q++) {
-		struct tessera_queue *queue = &tdev->queues[q];
-
-		ret = request_interrupt(tdev, TESSERA_VECTOR_QUEUE(q), tessera_queue_interrupt,
-					queue->name, queue);
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++) {
+		ret = request_interrupt(tdev, TESSERA_VECTOR_QUEUE(queue->index),
+					tessera_queue_interrupt, queue->name, queue);
 		if (ret)
-			return dev_err_probe(&pdev->dev, ret, "%s: no interrupt\n", queue->name);
+			return ret;
 	}
-	ret = request_interrupt(tdev, TESSERA_VECTOR_ERROR(tdev->num_queues), error_interrupt,
-				TESSERA_NAME "-error", tdev);
-	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "no interrupt for errors\n");
-	return 0;
+	return request_interrupt(tdev, TESSERA_VECTOR_ERROR(tdev->num_queues), error_interrupt,
+				 TESSERA_NAME "-error", tdev);
 }
 
 /* Bringing up */
@@ -352,14 +340,14 @@ static void destroy_buffer_ids(struct drm_device *drm, void *data)
 	ida_destroy(&to_tessera_device(drm)->buffer_ids);
 }
 
-static void destroy_submit_wq(struct drm_device *drm, void *data)
+static void free_wq(struct drm_device *drm, void *data)
 {
-	destroy_workqueue(to_tessera_device(drm)->submit_wq);
+	destroy_workqueue(data);
 }
 
-static void destroy_recovery_wq(struct drm_device *drm, void *data)
+static int keep_wq(struct tessera_device *tdev, struct workqueue_struct *wq)
 {
-	destroy_workqueue(to_tessera_device(drm)->recovery_wq);
+	return wq ? drmm_add_action_or_reset(&tdev->drm, free_wq, wq) : -ENOMEM;
 }
 
 static int init_software(struct tessera_device *tdev)
@@ -371,23 +359,18 @@ static int init_software(struct tessera_device *tdev)
 	INIT_LIST_HEAD(&tdev->mapped_buffers);
 	INIT_LIST_HEAD(&tdev->mapped_submissions);
 	INIT_WORK(&tdev->reset_work, reset_work);
-	ret = drmm_add_action_or_reset(&tdev->drm, destroy_buffer_ids, NULL);
-	if (ret)
-		return ret;
-	ret = drmm_mutex_init(&tdev->drm, &tdev->mapped_lock);
+	tessera_dump_init(tdev);
+	ret = drmm_add_action_or_reset(&tdev->drm, destroy_buffer_ids, NULL) ?:
+	      drmm_mutex_init(&tdev->drm, &tdev->mapped_lock);
 	if (ret)
 		return ret;
 	tdev->recovery_wq = alloc_ordered_workqueue(TESSERA_NAME "-recovery", WQ_MEM_RECLAIM);
-	if (!tdev->recovery_wq)
-		return -ENOMEM;
-	ret = drmm_add_action_or_reset(&tdev->drm, destroy_recovery_wq, NULL);
+	ret = keep_wq(tdev, tdev->recovery_wq);
 	if (ret)
 		return ret;
 	tdev->submit_wq = alloc_workqueue(TESSERA_NAME "-submit", WQ_MEM_RECLAIM | WQ_HIGHPRI |
 					  TESSERA_WQ_PERCPU, 0);
-	if (!tdev->submit_wq)
-		return -ENOMEM;
-	ret = drmm_add_action_or_reset(&tdev->drm, destroy_submit_wq, NULL);
+	ret = keep_wq(tdev, tdev->submit_wq);
 	if (ret)
 		return ret;
 	/* Huge pages make tables small and the device fast, and are no condition for anything */
@@ -402,6 +385,7 @@ static void stop_hardware(void *data)
 	struct tessera_device *tdev = data;
 
 	disable_recovery(tdev);
+	flush_work(&tdev->dump_work);
 	reset_hardware(tdev);
 	pci_clear_master(to_pci_dev(tdev->drm.dev));
 }
@@ -419,13 +403,7 @@ int tessera_device_init(struct tessera_device *tdev)
 	u32 q;
 	int ret;
 
-	ret = map_registers(tdev);
-	if (ret)
-		return ret;
-	ret = init_software(tdev);
-	if (ret)
-		return ret;
-	ret = init_directory(tdev);
+	ret = map_registers(tdev) ?: init_software(tdev) ?: init_directory(tdev);
 	if (ret)
 		return ret;
 	tdev->queues = drmm_kcalloc(&tdev->drm, tdev->num_queues, sizeof(*tdev->queues),
@@ -438,10 +416,7 @@ int tessera_device_init(struct tessera_device *tdev)
 			return ret;
 	}
 	/* Before it may reach memory: whatever used the device last may have left it at work */
-	ret = reset_hardware(tdev);
-	if (ret)
-		return ret;
-	ret = init_interrupts(tdev);
+	ret = reset_hardware(tdev) ?: init_interrupts(tdev);
 	if (ret)
 		return ret;
 	pci_set_master(to_pci_dev(tdev->drm.dev));
@@ -458,10 +433,10 @@ int tessera_device_init(struct tessera_device *tdev)
  */
 void tessera_device_unplug(struct tessera_device *tdev)
 {
-	u32 q;
+	struct tessera_queue *queue;
 
 	stop_hardware(tdev);
-	for (q = 0; q < tdev->num_queues; q++)
-		tessera_queue_fail_all(&tdev->queues[q], -ENODEV);
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++)
+		tessera_queue_fail_all(queue, -ENODEV);
 	complete_all(&tdev->stopped);
 }

@@ -21,6 +21,7 @@
 #include "tessera_hw.h"
 
 struct tessera_bo;
+struct drm_tessera_dump_header;
 struct tessera_queue;
 struct vfsmount;
 
@@ -61,6 +62,10 @@ struct tessera_device {
 	struct workqueue_struct *recovery_wq;
 	/** @reset_work: resets the device; on @recovery_wq */
 	struct work_struct reset_work;
+	/** @dump: of the last hang, until @dump_work is done with it, or NULL */
+	struct drm_tessera_dump_header *dump;
+	/** @dump_work: hands it to the kernel; on tessera_free_wq */
+	struct work_struct dump_work;
 	/**
 	 * @is_lost: the device did not come back from a reset. Set once, before the queues' locks
 	 * are taken to fail what they hold; read under a queue's lock, or as a hint.
@@ -93,6 +98,8 @@ static inline struct tessera_device *to_tessera_device(struct drm_device *drm)
 {
 	return container_of(drm, struct tessera_device, drm);
 }
+
+int tessera_sysfs_init(struct tessera_device *tdev);
 
 int tessera_device_init(struct tessera_device *tdev);
 void tessera_device_unplug(struct tessera_device *tdev);

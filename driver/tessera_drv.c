@@ -21,7 +21,6 @@
 #include "tessera_gem.h"
 #include "tessera_query.h"
 #include "tessera_submit.h"
-#include "tessera_sysfs.h"
 
 unsigned int tessera_job_timeout_ms = 10000;
 module_param_named(job_timeout_ms, tessera_job_timeout_ms, uint, 0644);
@@ -126,10 +125,7 @@ static int tessera_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (IS_ERR(tdev))
 		return PTR_ERR(tdev);
 	pci_set_drvdata(pdev, tdev);
-	ret = tessera_device_init(tdev);
-	if (ret)
-		return ret;
-	ret = tessera_sysfs_init(tdev);
+	ret = tessera_device_init(tdev) ?: tessera_sysfs_init(tdev);
 	if (ret)
 		return ret;
 	tessera_debugfs_init(tdev);
@@ -144,12 +140,6 @@ static void tessera_remove(struct pci_dev *pdev)
 	tessera_device_unplug(tdev);
 	tessera_submission_unmap_all(tdev);
 	tessera_gem_unmap_all(tdev);
-}
-
-/* A kernel that is shut down, or that starts another: the device must leave memory alone. */
-static void tessera_shutdown(struct pci_dev *pdev)
-{
-	tessera_remove(pdev);
 }
 
 static int tessera_suspend(struct device *dev)
@@ -192,7 +182,8 @@ static struct pci_driver tessera_pci_driver = {
 	.id_table = tessera_ids,
 	.probe = tessera_probe,
 	.remove = tessera_remove,
-	.shutdown = tessera_shutdown,
+	/* A kernel that is shut down, or that starts another: the device must leave memory alone */
+	.shutdown = tessera_remove,
 	.err_handler = &tessera_error_handlers,
 	.driver.pm = pm_sleep_ptr(&tessera_pm_ops),
 };

@@ -114,15 +114,6 @@ static void file_release(struct kref *kref)
 }
 
 /**
- * tessera_file_get() - take a reference
- * @file: the file
- */
-void tessera_file_get(struct tessera_file *file)
-{
-	kref_get(&file->refcount);
-}
-
-/**
  * tessera_file_put() - drop a reference; in any context
  * @file: the file
  */

@@ -91,7 +91,6 @@ int tessera_file_open(struct drm_device *drm, struct drm_file *drm_file);
 void tessera_file_close(struct drm_device *drm, struct drm_file *drm_file);
 void tessera_file_show_fdinfo(struct drm_printer *printer, struct drm_file *drm_file);
 
-void tessera_file_get(struct tessera_file *file);
 void tessera_file_put(struct tessera_file *file);
 
 struct tessera_result *tessera_result_create(u32 num_jobs);

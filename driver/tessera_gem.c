@@ -24,7 +24,7 @@
 
 /*
  * The largest page that all of the memory is made of: what follows on without a gap is one run,
- * and each run has to begin on a page in the buffer as well as in memory.
+ * and each run has to begin on a page in the buffer as well as in memory. 0: there is too little.
  */
 static u32 largest_page_shift(struct sg_table *sgt, u64 size)
 {
@@ -40,18 +40,7 @@ static u32 largest_page_shift(struct sg_table *sgt, u64 size)
 		expected = sg_dma_address(sg) + sg_dma_len(sg);
 		offset += sg_dma_len(sg);
 	}
-	return __ffs64(bits);
-}
-
-static u64 mapped_size(struct sg_table *sgt)
-{
-	struct scatterlist *sg;
-	u64 size = 0;
-	int i;
-
-	for_each_sgtable_dma_sg(sgt, sg, i)
-		size += sg_dma_len(sg);
-	return size;
+	return offset < size ? 0 : __ffs64(bits);
 }
 
 static void fill_table(struct tessera_bo *bo, struct sg_table *sgt)
@@ -78,12 +67,10 @@ static int map_bo(struct tessera_bo *bo, struct sg_table *sgt)
 	struct tessera_hw_buffer entry = { };
 	int id;
 
-	if (mapped_size(sgt) < obj->size)
-		return -EINVAL;
 	bo->page_shift = largest_page_shift(sgt, obj->size);
 	if (bo->page_shift < TESSERA_PAGE_MIN_SHIFT) {
-		drm_dbg(obj->dev, "memory in pieces of %u bytes, expected whole pages\n",
-			1U << bo->page_shift);
+		drm_dbg(obj->dev, "memory in pieces of %u bytes, expected %zu in whole pages\n",
+			1U << bo->page_shift, obj->size);
 		return -EINVAL;
 	}
 	bo->table_size = DIV_ROUND_UP_ULL(obj->size, 1ULL << bo->page_shift) * sizeof(*bo->table);

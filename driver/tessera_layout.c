@@ -21,6 +21,9 @@ static __printf(3, 4) int refuse(struct tessera_layout_error *error, int code, c
 	return code;
 }
 
+/* What most rules say */
+#define invalid(error, ...)	refuse(error, -EINVAL, __VA_ARGS__)
+
 static u64 magnitude(s64 value)
 {
 	return value < 0 ? -(u64)value : (u64)value;
@@ -49,14 +52,9 @@ u32 tessera_dtype_size(u32 dtype)
 	return 1U << shift;
 }
 
-static u32 dtype_class(u32 dtype)
-{
-	return dtype & DRM_TESSERA_DTYPE_CLASS_MASK;
-}
-
 static bool dtype_is_raw(u32 dtype)
 {
-	return dtype_class(dtype) == DRM_TESSERA_DTYPE_CLASS_RAW;
+	return (dtype & DRM_TESSERA_DTYPE_CLASS_MASK) == DRM_TESSERA_DTYPE_CLASS_RAW;
 }
 
 /**
@@ -67,9 +65,10 @@ static bool dtype_is_raw(u32 dtype)
  */
 bool tessera_dtype_is_integer(u32 dtype)
 {
-	return tessera_dtype_size(dtype) &&
-	       (dtype_class(dtype) == DRM_TESSERA_DTYPE_CLASS_UNSIGNED ||
-		dtype_class(dtype) == DRM_TESSERA_DTYPE_CLASS_SIGNED);
+	u32 class = dtype & DRM_TESSERA_DTYPE_CLASS_MASK;
+
+	return tessera_dtype_size(dtype) && (class == DRM_TESSERA_DTYPE_CLASS_UNSIGNED ||
+					     class == DRM_TESSERA_DTYPE_CLASS_SIGNED);
 }
 
 static bool job_is_empty(const struct tessera_layout_job *job)
@@ -107,14 +106,14 @@ static int check_shape(const struct tessera_layout_job *job, struct tessera_layo
 	u32 d;
 
 	if (job->flags)
-		return refuse(error, -EINVAL, "flags 0x%x, expected 0", job->flags);
+		return invalid(error, "flags 0x%x, expected 0", job->flags);
 	if (job->rank > DRM_TESSERA_MAX_RANK)
-		return refuse(error, -EINVAL, "rank %u, expected at most %u", job->rank,
-			      DRM_TESSERA_MAX_RANK);
+		return invalid(error, "rank %u, expected at most %u", job->rank,
+			       DRM_TESSERA_MAX_RANK);
 	for (d = job->rank; d < DRM_TESSERA_MAX_RANK; d++) {
 		if (job->extents[d])
-			return refuse(error, -EINVAL, "extent %u beyond the rank %u is not 0", d,
-				      job->rank);
+			return invalid(error, "extent %u beyond the rank %u is not 0", d,
+				       job->rank);
 	}
 	return 0;
 }
@@ -127,11 +126,10 @@ static int check_windows(const struct tessera_layout_job *job, struct tessera_la
 		const struct drm_tessera_window *window = &job->windows[w];
 
 		if (window->limit > S64_MAX)
-			return refuse(error, -EINVAL, "window %u: limit 0x%llx is over 2^63 - 1", w,
-				      window->limit);
+			return invalid(error, "window %u: limit 0x%llx is over 2^63 - 1", w,
+				       window->limit);
 		if (!affine_ends_at_rank(job, &window->value))
-			return refuse(error, -EINVAL, "window %u: stride beyond the rank is not 0",
-				      w);
+			return invalid(error, "window %u: stride beyond the rank is not 0", w);
 	}
 	return 0;
 }
@@ -151,16 +149,14 @@ static int check_index(const struct tessera_layout_job *job, u32 k,
 	if (!is_indirect(operand)) {
 		if (operand->index_handle || operand->index_dtype || operand->index_stride ||
 		    operand->index_limit || !affine_is_zero(&operand->index_address))
-			return refuse(error, -EINVAL, "operand %u: index_x set without INDIRECT",
-				      k);
+			return invalid(error, "operand %u: index_x set without INDIRECT", k);
 		return 0;
 	}
 	if (!tessera_dtype_is_integer(operand->index_dtype))
-		return refuse(error, -EINVAL, "operand %u: index_dtype 0x%x is no integer type", k,
-			      operand->index_dtype);
+		return invalid(error, "operand %u: index_dtype 0x%x is no integer type", k,
+			       operand->index_dtype);
 	if (!affine_ends_at_rank(job, &operand->index_address))
-		return refuse(error, -EINVAL, "operand %u: index stride beyond the rank is not 0",
-			      k);
+		return invalid(error, "operand %u: index stride beyond the rank is not 0", k);
 	return 0;
 }
 
@@ -181,18 +177,16 @@ static int check_operand(const struct tessera_layout_job *job, u32 k,
 	u32 size = tessera_dtype_size(operand->dtype);
 
 	if (operand->flags & ~DRM_TESSERA_OPERAND_INDIRECT)
-		return refuse(error, -EINVAL, "operand %u: unknown flags 0x%x", k, operand->flags);
+		return invalid(error, "operand %u: unknown flags 0x%x", k, operand->flags);
 	if (!size)
-		return refuse(error, -EINVAL, "operand %u: dtype 0x%x is no type", k,
-			      operand->dtype);
+		return invalid(error, "operand %u: dtype 0x%x is no type", k, operand->dtype);
 	if ((u64)operand->window_mask >> job->num_windows)
-		return refuse(error, -EINVAL, "operand %u: window_mask 0x%x, of %u windows", k,
-			      operand->window_mask, job->num_windows);
+		return invalid(error, "operand %u: window_mask 0x%x, of %u windows", k,
+			       operand->window_mask, job->num_windows);
 	if (!affine_ends_at_rank(job, &operand->address))
-		return refuse(error, -EINVAL, "operand %u: stride beyond the rank is not 0", k);
+		return invalid(error, "operand %u: stride beyond the rank is not 0", k);
 	if (!value_fits(operand->fill, k ? size : 0))
-		return refuse(error, -EINVAL, "operand %u: fill has more than %u bytes", k,
-			      k ? size : 0);
+		return invalid(error, "operand %u: fill has more than %u bytes", k, k ? size : 0);
 	return check_index(job, k, error);
 }
 
@@ -233,25 +227,25 @@ static int check_instruction_form(u32 n, const struct drm_tessera_instruction *i
 	u32 size = tessera_dtype_size(instruction->dtype);
 
 	if (!instruction->opcode || instruction->opcode >= ARRAY_SIZE(opcode_rules))
-		return refuse(error, -EINVAL, "instruction %u: opcode %u does not exist", n,
-			      instruction->opcode);
+		return invalid(error, "instruction %u: opcode %u does not exist", n,
+			       instruction->opcode);
 	if (!size || dtype_is_raw(instruction->dtype))
-		return refuse(error, -EINVAL, "instruction %u: dtype 0x%x, expected a number's", n,
-			      instruction->dtype);
+		return invalid(error, "instruction %u: dtype 0x%x, expected a number's", n,
+			       instruction->dtype);
 	if (instruction->flags & ~opcode_rules[instruction->opcode].flags)
-		return refuse(error, -EINVAL, "instruction %u: flags 0x%x not for opcode %u", n,
-			      instruction->flags, instruction->opcode);
+		return invalid(error, "instruction %u: flags 0x%x not for opcode %u", n,
+			       instruction->flags, instruction->opcode);
 	if (instruction->flags && !tessera_dtype_is_integer(instruction->dtype))
-		return refuse(error, -EINVAL, "instruction %u: flags 0x%x, but dtype is a float", n,
-			      instruction->flags);
+		return invalid(error, "instruction %u: flags 0x%x, but dtype is a float", n,
+			       instruction->flags);
 	if (!predicate_fits(instruction))
-		return refuse(error, -EINVAL, "instruction %u: predicate %u not for opcode %u", n,
-			      instruction->predicate, instruction->opcode);
+		return invalid(error, "instruction %u: predicate %u not for opcode %u", n,
+			       instruction->predicate, instruction->opcode);
 	if (!value_fits(immediate, instruction->opcode == DRM_TESSERA_OP_CONST ? size : 0))
-		return refuse(error, -EINVAL, "instruction %u: immediate has too many bits", n);
+		return invalid(error, "instruction %u: immediate has too many bits", n);
 	if (instruction->dst >= DRM_TESSERA_NUM_REGISTERS)
-		return refuse(error, -EINVAL, "instruction %u: dst %u, expected less than %u", n,
-			      instruction->dst, DRM_TESSERA_NUM_REGISTERS);
+		return invalid(error, "instruction %u: dst %u, expected less than %u", n,
+			       instruction->dst, DRM_TESSERA_NUM_REGISTERS);
 	return 0;
 }
 
@@ -276,23 +270,22 @@ static int check_instruction_sources(u32 n, const struct drm_tessera_instruction
 
 		if (s >= opcode_rules[instruction->opcode].num_sources) {
 			if (r)
-				return refuse(error, -EINVAL,
-					      "instruction %u: src[%u] is not used and not 0", n,
-					      s);
+				return invalid(error,
+					       "instruction %u: src[%u] is not used and not 0", n,
+					       s);
 			continue;
 		}
 		if (r >= DRM_TESSERA_NUM_REGISTERS || !types[r])
-			return refuse(error, -EINVAL,
-				      "instruction %u: src[%u] is register %u, which holds nothing",
-				      n, s, r);
+			return invalid(error, "instruction %u: src[%u], register %u, holds nothing",
+				       n, s, r);
 		if (wanted && types[r] != wanted)
-			return refuse(error, -EINVAL,
-				      "instruction %u: src[%u] has type 0x%x, expected 0x%x", n, s,
-				      types[r], wanted);
+			return invalid(error,
+				       "instruction %u: src[%u] has type 0x%x, expected 0x%x", n,
+				       s, types[r], wanted);
 	}
 	if ((instruction->flags & DRM_TESSERA_INSTRUCTION_TRUNCATE) &&
 	    tessera_dtype_is_integer(types[instruction->src[0]]))
-		return refuse(error, -EINVAL, "instruction %u: TRUNCATE of an integer", n);
+		return invalid(error, "instruction %u: TRUNCATE of an integer", n);
 	return 0;
 }
 
@@ -304,25 +297,23 @@ static int check_program(const struct tessera_layout_job *job, struct tessera_la
 
 	for (k = 0; k < job->num_operands; k++) {
 		if (dtype_is_raw(job->operands[k].dtype))
-			return refuse(error, -EINVAL, "operand %u: raw elements with a program", k);
+			return invalid(error, "operand %u: raw elements with a program", k);
 		if (k)
 			types[k - 1] = job->operands[k].dtype;
 	}
 	for (n = 0; n < job->num_instructions; n++) {
 		const struct drm_tessera_instruction *instruction = &job->program[n];
 
-		ret = check_instruction_form(n, instruction, error);
-		if (ret)
-			return ret;
-		ret = check_instruction_sources(n, instruction, types, error);
+		ret = check_instruction_form(n, instruction, error) ?:
+		      check_instruction_sources(n, instruction, types, error);
 		if (ret)
 			return ret;
 		types[instruction->dst] = instruction->opcode == DRM_TESSERA_OP_COMPARE ?
 					  DRM_TESSERA_DTYPE_U8 : instruction->dtype;
 	}
 	if (types[0] != job->operands[0].dtype)
-		return refuse(error, -EINVAL, "register 0 ends with type 0x%x, destination 0x%x",
-			      types[0], job->operands[0].dtype);
+		return invalid(error, "register 0 ends with type 0x%x, destination 0x%x", types[0],
+			       job->operands[0].dtype);
 	return 0;
 }
 
@@ -332,11 +323,10 @@ static int check_move(const struct tessera_layout_job *job, struct tessera_layou
 	u32 from = job->operands[1].dtype;
 
 	if (job->num_operands != 2)
-		return refuse(error, -EINVAL, "%u operands without a program, expected 2",
-			      job->num_operands);
+		return invalid(error, "%u operands without a program, expected 2",
+			       job->num_operands);
 	if (tessera_dtype_size(to) != tessera_dtype_size(from))
-		return refuse(error, -EINVAL, "elements of type 0x%x and 0x%x differ in size", to,
-			      from);
+		return invalid(error, "elements of type 0x%x and 0x%x differ in size", to, from);
 	return 0;
 }
 
@@ -345,14 +335,11 @@ static int check_form(const struct tessera_layout_job *job, struct tessera_layou
 	u32 k;
 	int ret;
 
-	ret = check_shape(job, error);
-	if (ret)
-		return ret;
-	ret = check_windows(job, error);
+	ret = check_shape(job, error) ?: check_windows(job, error);
 	if (ret)
 		return ret;
 	if (!job->num_operands)
-		return refuse(error, -EINVAL, "no operands, expected a destination");
+		return invalid(error, "no operands, expected a destination");
 	for (k = 0; k < job->num_operands; k++) {
 		ret = check_operand(job, k, error);
 		if (ret)
@@ -363,23 +350,53 @@ static int check_form(const struct tessera_layout_job *job, struct tessera_layou
 
 /* Sums: every one must fit 64 bits, or nothing that follows means anything */
 
-static bool affine_fits(const struct tessera_layout_job *job,
-			const struct drm_tessera_affine *affine)
+/* offset + sum_d x_d * factors[d], over a box: an interval for each of the count x_d */
+struct sum {
+	s64 offset;
+	const s64 *factors;
+	u32 count;
+};
+
+static struct sum affine_sum(const struct tessera_layout_job *job,
+			     const struct drm_tessera_affine *affine)
 {
-	u64 sum = magnitude(affine->offset);
+	return (struct sum){ affine->offset, affine->strides, job->rank };
+}
+
+/* All the points of a job */
+static void fill_box(const struct tessera_layout_job *job, struct tessera_interval *box)
+{
+	u32 d;
+
+	for (d = 0; d < job->rank; d++)
+		box[d] = (struct tessera_interval){ 0, (s64)(job->extents[d] - 1) };
+}
+
+/* Whether all partial sums, in any order, over a box that begins at 0 are below the limit */
+static bool sum_is_below(struct sum sum, const struct tessera_interval *box, u64 limit)
+{
+	u64 total = magnitude(sum.offset);
 	u64 term;
 	u32 d;
 
-	for (d = 0; d < job->rank; d++) {
-		if (check_mul_overflow(magnitude(affine->strides[d]), job->extents[d] - 1, &term) ||
-		    check_add_overflow(sum, term, &sum))
+	for (d = 0; d < sum.count; d++) {
+		if (check_mul_overflow(magnitude(sum.factors[d]), (u64)box[d].highest, &term) ||
+		    check_add_overflow(total, term, &total))
 			return false;
 	}
-	return sum <= S64_MAX;
+	return total < limit;
+}
+
+static bool affine_fits(const struct tessera_layout_job *job,
+			const struct drm_tessera_affine *affine,
+			const struct tessera_interval *box)
+{
+	return sum_is_below(affine_sum(job, affine), box, (u64)S64_MAX + 1);
 }
 
 static int check_sums(const struct tessera_layout_job *job, struct tessera_layout_error *error)
 {
+	struct tessera_interval box[DRM_TESSERA_MAX_RANK];
 	u64 points = 1;
 	u32 d, k, w;
 
@@ -387,13 +404,14 @@ static int check_sums(const struct tessera_layout_job *job, struct tessera_layou
 		if (check_mul_overflow(points, job->extents[d], &points) || points > S64_MAX)
 			return refuse(error, -EOVERFLOW, "2^63 points or more");
 	}
+	fill_box(job, box);
 	for (w = 0; w < job->num_windows; w++) {
-		if (!affine_fits(job, &job->windows[w].value))
+		if (!affine_fits(job, &job->windows[w].value, box))
 			return refuse(error, -EOVERFLOW, "window %u: value exceeds 64 bits", w);
 	}
 	for (k = 0; k < job->num_operands; k++) {
-		if (!affine_fits(job, &job->operands[k].address) ||
-		    !affine_fits(job, &job->operands[k].index_address))
+		if (!affine_fits(job, &job->operands[k].address, box) ||
+		    !affine_fits(job, &job->operands[k].index_address, box))
 			return refuse(error, -EOVERFLOW, "operand %u: address exceeds 64 bits", k);
 	}
 	return 0;
@@ -401,42 +419,17 @@ static int check_sums(const struct tessera_layout_job *job, struct tessera_layou
 
 /* Bounds: the proof that the UAPI header documents, step by step */
 
-struct box {
-	struct tessera_interval dims[DRM_TESSERA_MAX_RANK];
-};
-
 static s64 floor_divide(s64 numerator, s64 denominator)
 {
-	s64 quotient;
+	s64 quotient = numerator / denominator;
 
-	if (denominator == -1)
-		return numerator == S64_MIN ? S64_MAX : -numerator;
-	quotient = numerator / denominator;
-	if (numerator % denominator && (numerator ^ denominator) < 0)
-		quotient--;
-	return quotient;
+	return quotient - (numerator % denominator && (numerator ^ denominator) < 0);
 }
 
+/* Nothing that is divided here is S64_MIN */
 static s64 ceiling_divide(s64 numerator, s64 denominator)
 {
-	s64 quotient;
-
-	if (denominator == -1)
-		return numerator == S64_MIN ? S64_MAX : -numerator;
-	quotient = numerator / denominator;
-	if (numerator % denominator && (numerator ^ denominator) >= 0)
-		quotient++;
-	return quotient;
-}
-
-static s64 lesser(s64 a, s64 b)
-{
-	return a < b ? a : b;
-}
-
-static s64 greater(s64 a, s64 b)
-{
-	return a > b ? a : b;
+	return -floor_divide(-numerator, denominator);
 }
 
 static struct tessera_interval reversed(struct tessera_interval interval)
@@ -444,12 +437,19 @@ static struct tessera_interval reversed(struct tessera_interval interval)
 	return (struct tessera_interval){ interval.highest, interval.lowest };
 }
 
-/* factor * interval; the caller knows that it fits */
-static struct tessera_interval scale(struct tessera_interval interval, s64 factor)
+/* factor * interval. False when it does not fit. */
+static bool scale(struct tessera_interval interval, s64 factor, struct tessera_interval *scaled)
 {
 	if (factor < 0)
 		interval = reversed(interval);
-	return (struct tessera_interval){ interval.lowest * factor, interval.highest * factor };
+	return !check_mul_overflow(interval.lowest, factor, &scaled->lowest) &&
+	       !check_mul_overflow(interval.highest, factor, &scaled->highest);
+}
+
+static bool add(struct tessera_interval *sum, struct tessera_interval term)
+{
+	return !check_add_overflow(sum->lowest, term.lowest, &sum->lowest) &&
+	       !check_add_overflow(sum->highest, term.highest, &sum->highest);
 }
 
 /* Tightens x to where factor * x lies in the range. Returns whether anything is left. */
@@ -457,64 +457,84 @@ static bool tighten(struct tessera_interval *x, s64 factor, struct tessera_inter
 {
 	if (factor < 0)
 		range = reversed(range);
-	x->lowest = greater(x->lowest, ceiling_divide(range.lowest, factor));
-	x->highest = lesser(x->highest, floor_divide(range.highest, factor));
+	x->lowest = max(x->lowest, ceiling_divide(range.lowest, factor));
+	x->highest = min(x->highest, floor_divide(range.highest, factor));
 	return x->lowest <= x->highest;
 }
 
-static struct tessera_interval affine_interval(const struct tessera_layout_job *job,
-					       const struct drm_tessera_affine *affine,
-					       const struct box *box)
+/* The values of a sum. False when a number does not fit. */
+static bool sum_values(struct sum sum, const struct tessera_interval *box,
+		       struct tessera_interval *values)
 {
-	struct tessera_interval sum = { affine->offset, affine->offset };
+	struct tessera_interval term;
 	u32 d;
 
-	for (d = 0; d < job->rank; d++) {
-		struct tessera_interval term = scale(box->dims[d], affine->strides[d]);
-
-		sum.lowest += term.lowest;
-		sum.highest += term.highest;
-	}
-	return sum;
-}
-
-static bool tighten_by_window(const struct tessera_layout_job *job,
-			      const struct drm_tessera_window *window, struct box *box)
-{
-	bool is_constant = true;
-	u32 d;
-
-	for (d = 0; d < job->rank; d++) {
-		struct tessera_interval sum = affine_interval(job, &window->value, box);
-		struct tessera_interval term = scale(box->dims[d], window->value.strides[d]);
-		struct tessera_interval range;
-
-		if (!window->value.strides[d])
-			continue;
-		is_constant = false;
-		range.lowest = -(sum.highest - term.highest);
-		/* Where this does not fit, the limit is out of reach */
-		if (check_sub_overflow((s64)window->limit - 1, sum.lowest - term.lowest,
-				       &range.highest))
-			range.highest = S64_MAX;
-		if (!tighten(&box->dims[d], window->value.strides[d], range))
+	*values = (struct tessera_interval){ sum.offset, sum.offset };
+	for (d = 0; d < sum.count; d++) {
+		if (!scale(box[d], sum.factors[d], &term) || !add(values, term))
 			return false;
 	}
-	return !is_constant ||
-	       (window->value.offset >= 0 && (u64)window->value.offset < window->limit);
+	return true;
+}
+
+static bool is_below(struct tessera_interval a, struct tessera_interval b)
+{
+	return a.highest < b.lowest;
+}
+
+/*
+ * Tightens each x in turn to where the sum can be in range, as the others then are. The caller
+ * knows that the sum fits. Returns whether anything is left.
+ */
+static bool tighten_by_sum(struct sum sum, struct tessera_interval range,
+			   struct tessera_interval *box, bool *has_changed)
+{
+	struct tessera_interval values, term, rest;
+	u32 d;
+
+	sum_values(sum, box, &values);
+	for (d = 0; d < sum.count; d++) {
+		struct tessera_interval before = box[d];
+		s64 factor = sum.factors[d];
+
+		if (is_below(values, range) || is_below(range, values))
+			return false;
+		if (values.lowest >= range.lowest && values.highest <= range.highest)
+			return true;
+		if (!factor || before.lowest == before.highest)
+			continue;
+		scale(before, factor, &term);
+		rest.lowest = range.lowest - (values.highest - term.highest);
+		/* Where this does not fit, the end of the range is out of reach */
+		if (check_sub_overflow(range.highest, values.lowest - term.lowest, &rest.highest))
+			rest.highest = S64_MAX;
+		if (!tighten(&box[d], factor, rest))
+			return false;
+		*has_changed |= box[d].lowest != before.lowest || box[d].highest != before.highest;
+		values.lowest -= term.lowest;
+		values.highest -= term.highest;
+		scale(box[d], factor, &term);
+		add(&values, term);
+	}
+	return !is_below(values, range) && !is_below(range, values);
 }
 
 /* Step 1. Returns false when the box gets empty. */
-static bool tighten_box(const struct tessera_layout_job *job, u32 window_mask, struct box *box)
+static bool tighten_box(const struct tessera_layout_job *job, u32 window_mask,
+			struct tessera_interval *box)
 {
-	u32 d, w, round;
+	bool has_changed = false;
+	u32 w, round;
 
-	for (d = 0; d < job->rank; d++)
-		box->dims[d] = (struct tessera_interval){ 0, (s64)(job->extents[d] - 1) };
+	fill_box(job, box);
 	for (round = 0; round < 2; round++) {
 		for (w = 0; w < job->num_windows; w++) {
+			const struct drm_tessera_window *window = &job->windows[w];
+			const struct tessera_interval range = { 0, (s64)window->limit - 1 };
+
 			if ((window_mask & BIT(w)) &&
-			    !tighten_by_window(job, &job->windows[w], box))
+			    !tighten_by_sum(affine_sum(job, &window->value), range, box,
+					    &has_changed))
 				return false;
 		}
 	}
@@ -528,45 +548,26 @@ struct proof {
 	struct tessera_interval interval;
 };
 
-static bool scale_checked(struct tessera_interval interval, s64 factor,
-			  struct tessera_interval *scaled)
-{
-	if (factor < 0)
-		interval = reversed(interval);
-	return !check_mul_overflow(interval.lowest, factor, &scaled->lowest) &&
-	       !check_mul_overflow(interval.highest, factor, &scaled->highest);
-}
-
-static bool add_checked(struct tessera_interval *sum, struct tessera_interval term)
-{
-	return !check_add_overflow(sum->lowest, term.lowest, &sum->lowest) &&
-	       !check_add_overflow(sum->highest, term.highest, &sum->highest);
-}
-
-/* address -= quotient * value, and its interval over the box. False when a number does not fit. */
-static bool take_multiple(const struct tessera_layout_job *job, const struct box *box,
+/* address -= quotient * value. False when a number does not fit. */
+static bool take_multiple(const struct tessera_layout_job *job,
 			  const struct drm_tessera_affine *value, s64 quotient,
-			  struct drm_tessera_affine *address, struct tessera_interval *interval)
+			  struct drm_tessera_affine *address)
 {
-	struct tessera_interval term;
 	s64 product;
 	u32 d;
 
 	if (check_mul_overflow(quotient, value->offset, &product) ||
 	    check_sub_overflow(address->offset, product, &address->offset))
 		return false;
-	*interval = (struct tessera_interval){ address->offset, address->offset };
 	for (d = 0; d < job->rank; d++) {
 		if (check_mul_overflow(quotient, value->strides[d], &product) ||
-		    check_sub_overflow(address->strides[d], product, &address->strides[d]) ||
-		    !scale_checked(box->dims[d], address->strides[d], &term) ||
-		    !add_checked(interval, term))
+		    check_sub_overflow(address->strides[d], product, &address->strides[d]))
 			return false;
 	}
 	return true;
 }
 
-static u32 leading_dim(const struct tessera_layout_job *job, const struct box *box,
+static u32 leading_dim(const struct tessera_layout_job *job, const struct tessera_interval *box,
 		       const struct drm_tessera_affine *address,
 		       const struct drm_tessera_affine *value)
 {
@@ -574,7 +575,7 @@ static u32 leading_dim(const struct tessera_layout_job *job, const struct box *b
 	u32 d;
 
 	for (d = 0; d < job->rank; d++) {
-		if (!value->strides[d] || box->dims[d].lowest == box->dims[d].highest)
+		if (!value->strides[d] || box[d].lowest == box[d].highest)
 			continue;
 		if (leading == job->rank ||
 		    magnitude(address->strides[d]) > magnitude(address->strides[leading]))
@@ -588,7 +589,8 @@ static u64 width(struct tessera_interval interval)
 	return (u64)interval.highest - (u64)interval.lowest;
 }
 
-static void prove_with_window(const struct tessera_layout_job *job, const struct box *box,
+static void prove_with_window(const struct tessera_layout_job *job,
+			      const struct tessera_interval *box,
 			      const struct drm_tessera_affine *value,
 			      struct tessera_interval value_interval, struct proof *proof)
 {
@@ -605,12 +607,12 @@ static void prove_with_window(const struct tessera_layout_job *job, const struct
 	quotient = proof->address.strides[d] / value->strides[d];
 	if (quotient * value->strides[d] != proof->address.strides[d])
 		return;
-	if (!take_multiple(job, box, value, quotient, &next.address, &rest) ||
-	    !scale_checked(value_interval, quotient, &multiple) ||
-	    !add_checked(&next.taken, multiple))
+	if (!take_multiple(job, value, quotient, &next.address) ||
+	    !sum_values(affine_sum(job, &next.address), box, &rest) ||
+	    !scale(value_interval, quotient, &multiple) || !add(&next.taken, multiple))
 		return;
 	next.interval = next.taken;
-	if (add_checked(&next.interval, rest) && width(next.interval) < width(proof->interval))
+	if (add(&next.interval, rest) && width(next.interval) < width(proof->interval))
 		*proof = next;
 }
 
@@ -628,24 +630,25 @@ bool tessera_layout_bounds(const struct tessera_layout_job *job, u32 window_mask
 			   struct tessera_interval *bounds)
 {
 	struct proof proof = { .address = *address };
-	struct box box = { };
+	struct tessera_interval box[DRM_TESSERA_MAX_RANK];
 	u32 w;
 
-	if (!tighten_box(job, window_mask, &box))
+	if (!tighten_box(job, window_mask, box))
 		return false;
-	proof.interval = affine_interval(job, address, &box);
+	/* All of these fit: check_sums() */
+	sum_values(affine_sum(job, address), box, &proof.interval);
 	for (w = 0; w < job->num_windows; w++) {
 		const struct drm_tessera_window *window = &job->windows[w];
 		struct tessera_interval value;
 
 		if (!(window_mask & BIT(w)))
 			continue;
-		value = affine_interval(job, &window->value, &box);
-		value.lowest = greater(value.lowest, 0);
-		value.highest = lesser(value.highest, (s64)window->limit - 1);
+		sum_values(affine_sum(job, &window->value), box, &value);
+		value.lowest = max(value.lowest, 0);
+		value.highest = min(value.highest, (s64)window->limit - 1);
 		if (value.lowest > value.highest)
 			return false;
-		prove_with_window(job, &box, &window->value, value, &proof);
+		prove_with_window(job, box, &window->value, value, &proof);
 	}
 	*bounds = proof.interval;
 	return true;
@@ -698,11 +701,9 @@ int tessera_layout_check(const struct tessera_layout_job *job, struct tessera_la
 	if (ret)
 		return ret;
 	is_empty = job_is_empty(job);
-	if (!is_empty) {
-		ret = check_sums(job, error);
-		if (ret)
-			return ret;
-	}
+	ret = is_empty ? 0 : check_sums(job, error);
+	if (ret)
+		return ret;
 	if (!job->buffers[0].is_writable)
 		return refuse(error, -EACCES, "operand 0: the destination's buffer is read-only");
 	for (k = 0; !is_empty && k < job->num_operands; k++) {
@@ -719,21 +720,10 @@ int tessera_layout_check(const struct tessera_layout_job *job, struct tessera_la
  * such a point or the search has used up its share.
  */
 
-static bool sum_is_small(const struct tessera_solver *solver,
-			 const struct tessera_constraint *constraint)
+static struct sum constraint_sum(const struct tessera_solver *solver,
+				 const struct tessera_constraint *constraint)
 {
-	const struct tessera_solver_box *box = &solver->boxes[0];
-	u64 sum = magnitude(constraint->offset);
-	u64 term;
-	u32 v;
-
-	for (v = 0; v < solver->num_variables; v++) {
-		if (check_mul_overflow(magnitude(constraint->coefficients[v]),
-				       (u64)box->variables[v].highest, &term) ||
-		    check_add_overflow(sum, term, &sum))
-			return false;
-	}
-	return sum < SOLVER_LIMIT;
+	return (struct sum){ constraint->offset, constraint->coefficients, solver->num_variables };
 }
 
 static u64 greatest_common_divisor(u64 a, u64 b)
@@ -763,52 +753,6 @@ static bool constraint_can_hold(const struct tessera_constraint *constraint)
 	return floor_divide(highest, divisor) >= ceiling_divide(lowest, divisor);
 }
 
-static bool is_below(struct tessera_interval a, struct tessera_interval b)
-{
-	return a.highest < b.lowest;
-}
-
-static bool tighten_by_constraint(const struct tessera_solver *solver,
-				  const struct tessera_constraint *constraint,
-				  struct tessera_solver_box *box, bool *has_changed)
-{
-	struct tessera_interval sum = { constraint->offset, constraint->offset };
-	u32 v;
-
-	for (v = 0; v < solver->num_variables; v++) {
-		struct tessera_interval term = scale(box->variables[v],
-						     constraint->coefficients[v]);
-
-		sum.lowest += term.lowest;
-		sum.highest += term.highest;
-	}
-	for (v = 0; v < solver->num_variables; v++) {
-		struct tessera_interval *x = &box->variables[v];
-		struct tessera_interval before = *x, range, term;
-		s64 factor = constraint->coefficients[v];
-
-		if (is_below(sum, constraint->range) || is_below(constraint->range, sum))
-			return false;
-		if (sum.lowest >= constraint->range.lowest &&
-		    sum.highest <= constraint->range.highest)
-			return true;
-		if (!factor || x->lowest == x->highest)
-			continue;
-		term = scale(*x, factor);
-		sum.lowest -= term.lowest;
-		sum.highest -= term.highest;
-		range.lowest = constraint->range.lowest - sum.highest;
-		range.highest = constraint->range.highest - sum.lowest;
-		if (!tighten(x, factor, range))
-			return false;
-		*has_changed |= x->lowest != before.lowest || x->highest != before.highest;
-		term = scale(*x, factor);
-		sum.lowest += term.lowest;
-		sum.highest += term.highest;
-	}
-	return !is_below(sum, constraint->range) && !is_below(constraint->range, sum);
-}
-
 static bool tighten_by_constraints(const struct tessera_solver *solver,
 				   struct tessera_solver_box *box)
 {
@@ -818,8 +762,10 @@ static bool tighten_by_constraints(const struct tessera_solver *solver,
 	for (round = 0; has_changed && round < 3; round++) {
 		has_changed = false;
 		for (c = 0; c < solver->num_constraints; c++) {
-			if (!tighten_by_constraint(solver, &solver->constraints[c], box,
-						   &has_changed))
+			const struct tessera_constraint *constraint = &solver->constraints[c];
+
+			if (!tighten_by_sum(constraint_sum(solver, constraint), constraint->range,
+					    box->variables, &has_changed))
 				return false;
 		}
 	}
@@ -875,8 +821,10 @@ static bool search(struct tessera_solver *solver)
 	u32 c, v;
 
 	for (c = 0; c < solver->num_constraints; c++) {
-		if (!sum_is_small(solver, &solver->constraints[c]) ||
-		    !constraint_can_hold(&solver->constraints[c]))
+		const struct tessera_constraint *constraint = &solver->constraints[c];
+
+		if (!sum_is_below(constraint_sum(solver, constraint), solver->boxes[0].variables,
+				  SOLVER_LIMIT) || !constraint_can_hold(constraint))
 			return false;
 	}
 	solver->num_boxes = 1;
@@ -917,14 +865,20 @@ static struct tessera_constraint *add_constraint(struct tessera_solver *solver, 
 	struct tessera_constraint *constraint = &solver->constraints[solver->num_constraints++];
 
 	memset(constraint, 0, sizeof(*constraint));
-	constraint->range.lowest = greater(lowest, -SOLVER_LIMIT);
-	constraint->range.highest = lesser(highest, SOLVER_LIMIT);
+	constraint->range.lowest = max(lowest, -SOLVER_LIMIT);
+	constraint->range.highest = min(highest, SOLVER_LIMIT);
 	return constraint;
 }
 
+/*
+ * A question is about two points: i, where the destination is stored to, and j, where another
+ * operand is used. The first coordinates, so many as are shared, are the same variables of the
+ * search; those of j that are not shared come behind those of i.
+ */
+
 /* Adds sign * affine to the sum. False when a number does not fit. */
 static bool add_affine(const struct tessera_layout_job *job, struct tessera_constraint *constraint,
-		       const struct drm_tessera_affine *affine, s64 sign, const u8 *variables)
+		       const struct drm_tessera_affine *affine, s64 sign, u32 num_shared)
 {
 	s64 product;
 	u32 d;
@@ -933,7 +887,8 @@ static bool add_affine(const struct tessera_layout_job *job, struct tessera_cons
 	    check_add_overflow(constraint->offset, product, &constraint->offset))
 		return false;
 	for (d = 0; d < job->rank; d++) {
-		s64 *coefficient = &constraint->coefficients[variables[d]];
+		u32 variable = d < num_shared ? d : job->rank + d;
+		s64 *coefficient = &constraint->coefficients[variable];
 
 		/* A stride that is never taken may be anything */
 		if (job->extents[d] == 1)
@@ -946,7 +901,7 @@ static bool add_affine(const struct tessera_layout_job *job, struct tessera_cons
 }
 
 static bool add_windows(const struct tessera_layout_job *job, struct tessera_solver *solver,
-			u32 window_mask, const u8 *variables)
+			u32 window_mask, u32 num_shared)
 {
 	u32 w;
 
@@ -955,97 +910,62 @@ static bool add_windows(const struct tessera_layout_job *job, struct tessera_sol
 
 		if ((window_mask & BIT(w)) &&
 		    !add_affine(job, add_constraint(solver, 0, (s64)window->limit - 1),
-				&window->value, 1, variables))
+				&window->value, 1, num_shared))
 			return false;
 	}
 	return true;
 }
 
-/*
- * Which variable of the search is which coordinate of two points: i, where the destination is
- * stored to, and j, where another operand is used. Coordinates that are equal share one.
- */
-struct point_pair {
-	u8 i[DRM_TESSERA_MAX_RANK];
-	u8 j[DRM_TESSERA_MAX_RANK];
-};
-
-static void point_pair_init(struct point_pair *pair, u32 rank)
-{
-	u32 d;
-
-	for (d = 0; d < rank; d++) {
-		pair->i[d] = d;
-		pair->j[d] = rank + d;
-	}
-}
-
 /* Asks for points at which the store lies this many bytes behind what is used of operand k. */
 static bool ask_for_distance(const struct tessera_layout_job *job, struct tessera_solver *solver,
-			     u32 k, const struct point_pair *pair, s64 lowest, s64 highest)
+			     u32 k, u32 num_shared, s64 lowest, s64 highest)
 {
 	const struct drm_tessera_operand *destination = &job->operands[0];
 	const struct drm_tessera_operand *other = &job->operands[k];
 	struct tessera_constraint *distance;
-	u32 d;
 
 	solver->num_variables = 2 * job->rank;
 	solver->num_constraints = 0;
-	for (d = 0; d < job->rank; d++) {
-		const struct tessera_interval all = { 0, (s64)(job->extents[d] - 1) };
-
-		solver->boxes[0].variables[d] = all;
-		solver->boxes[0].variables[job->rank + d] = all;
-	}
+	fill_box(job, solver->boxes[0].variables);
+	fill_box(job, solver->boxes[0].variables + job->rank);
 	distance = add_constraint(solver, lowest, highest);
 	/* Nothing is loaded where the destination's windows do not hold */
-	return add_affine(job, distance, &destination->address, 1, pair->i) &&
-	       add_affine(job, distance, &other->address, -1, pair->j) &&
-	       add_windows(job, solver, destination->window_mask, pair->i) &&
-	       add_windows(job, solver, destination->window_mask | other->window_mask, pair->j);
+	return add_affine(job, distance, &destination->address, 1, job->rank) &&
+	       add_affine(job, distance, &other->address, -1, num_shared) &&
+	       add_windows(job, solver, destination->window_mask, job->rank) &&
+	       add_windows(job, solver, destination->window_mask | other->window_mask,
+			   num_shared);
 }
 
 /* Asks for points at which the store shares a byte with what is used of operand k. */
 static bool ask_for_meeting(const struct tessera_layout_job *job, struct tessera_solver *solver,
-			    u32 k, const struct point_pair *pair)
+			    u32 k, u32 num_shared)
 {
 	s64 destination_size = tessera_dtype_size(job->operands[0].dtype);
 	s64 other_size = tessera_dtype_size(job->operands[k].dtype);
 
-	return ask_for_distance(job, solver, k, pair, 1 - destination_size, other_size - 1);
+	return ask_for_distance(job, solver, k, num_shared, 1 - destination_size,
+				other_size - 1);
 }
 
 /* Whether two stores meet. Points that are not the same differ first in some dimension. */
 static bool stores_meet(const struct tessera_layout_job *job, struct tessera_solver *solver)
 {
 	struct tessera_constraint *order;
-	struct point_pair pair;
 	u32 d;
 
-	point_pair_init(&pair, job->rank);
 	for (d = 0; d < job->rank; d++) {
-		if (job->extents[d] > 1) {
-			if (!ask_for_meeting(job, solver, 0, &pair))
-				return false;
-			order = add_constraint(solver, 1, (s64)(job->extents[d] - 1));
-			order->coefficients[pair.i[d]] = -1;
-			order->coefficients[pair.j[d]] = 1;
-			if (search(solver))
-				return true;
-		}
-		pair.j[d] = pair.i[d];
+		if (job->extents[d] == 1)
+			continue;
+		if (!ask_for_meeting(job, solver, 0, d))
+			return false;
+		order = add_constraint(solver, 1, (s64)(job->extents[d] - 1));
+		order->coefficients[d] = -1;
+		order->coefficients[job->rank + d] = 1;
+		if (search(solver))
+			return true;
 	}
 	return false;
-}
-
-/* Whether some store meets some load */
-static bool source_is_met(const struct tessera_layout_job *job, struct tessera_solver *solver,
-			  u32 k)
-{
-	struct point_pair pair;
-
-	point_pair_init(&pair, job->rank);
-	return ask_for_meeting(job, solver, k, &pair) && search(solver);
 }
 
 /* Whether some point loads anything but the element that it stores to */
@@ -1054,14 +974,12 @@ static bool source_is_elsewhere(const struct tessera_layout_job *job,
 {
 	u32 stored = job->operands[0].dtype;
 	u32 loaded = job->operands[k].dtype;
-	struct point_pair pair;
+	u32 all = job->rank;
 
 	if (tessera_dtype_size(stored) != tessera_dtype_size(loaded))
 		return true;
-	point_pair_init(&pair, job->rank);
-	memcpy(pair.j, pair.i, sizeof(pair.j));
-	return (ask_for_distance(job, solver, k, &pair, 1, SOLVER_LIMIT) && search(solver)) ||
-	       (ask_for_distance(job, solver, k, &pair, -SOLVER_LIMIT, -1) && search(solver));
+	return (ask_for_distance(job, solver, k, all, 1, SOLVER_LIMIT) && search(solver)) ||
+	       (ask_for_distance(job, solver, k, all, -SOLVER_LIMIT, -1) && search(solver));
 }
 
 static bool source_is_overwritten(const struct tessera_layout_job *job,
@@ -1081,7 +999,8 @@ static bool source_is_overwritten(const struct tessera_layout_job *job,
 	loads.highest += tessera_dtype_size(source->dtype);
 	if (stores.highest <= loads.lowest || loads.highest <= stores.lowest)
 		return false;
-	return source_is_elsewhere(job, solver, k) && source_is_met(job, solver, k);
+	return source_is_elsewhere(job, solver, k) && ask_for_meeting(job, solver, k, 0) &&
+	       search(solver);
 }
 
 /* Whether each stride steps over all that the smaller ones reach: then no two stores meet */
@@ -1111,11 +1030,6 @@ static bool strides_are_nested(const struct tessera_layout_job *job)
 	return true;
 }
 
-static bool stores_collide(const struct tessera_layout_job *job, struct tessera_solver *solver)
-{
-	return !strides_are_nested(job) && stores_meet(job, solver);
-}
-
 /**
  * tessera_layout_check_overlap() - look for a reason why a job has no defined result
  * @job: a job that tessera_layout_check() found good
@@ -1135,12 +1049,11 @@ int tessera_layout_check_overlap(const struct tessera_layout_job *job,
 	if (job_is_empty(job) || is_indirect(&job->operands[0]))
 		return 0;
 	solver->nodes_left = TESSERA_SOLVER_NODES;
-	if (stores_collide(job, solver))
-		return refuse(error, -EINVAL, "operand 0: two points store to the same bytes");
+	if (!strides_are_nested(job) && stores_meet(job, solver))
+		return invalid(error, "operand 0: two points store to the same bytes");
 	for (k = 1; k < job->num_operands; k++) {
 		if (source_is_overwritten(job, solver, k))
-			return refuse(error, -EINVAL, "operand %u: the destination overwrites it",
-				      k);
+			return invalid(error, "operand %u: the destination overwrites it", k);
 	}
 	return 0;
 }

@@ -9,12 +9,10 @@
 
 #ifdef __KERNEL__
 #include <linux/bits.h>
-#include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
-#include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/overflow.h>
-#include <linux/stdarg.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #else
@@ -32,6 +30,8 @@
 #define __printf(...)
 #define ARRAY_SIZE(a)			(sizeof(a) / sizeof((a)[0]))
 #define BIT(n)				(1UL << (n))
+#define min(a, b)	({ __typeof__(a) _a = (a), _b = (b); _a < _b ? _a : _b; })
+#define max(a, b)	({ __typeof__(a) _a = (a), _b = (b); _a > _b ? _a : _b; })
 #define S64_MAX				INT64_MAX
 #define S64_MIN				INT64_MIN
 #define U64_MAX				UINT64_MAX

@@ -13,6 +13,7 @@
 #include "tessera_device.h"
 #include "tessera_file.h"
 #include "tessera_query.h"
+#include "tessera_submit.h"
 
 /* Like copy_struct_to_user(), which Linux 6.12 does not have yet */
 static int copy_out(u64 pointer, size_t user_size, const void *data, size_t size)
@@ -66,14 +67,11 @@ static int answer_submit_result(struct drm_device *drm, const struct tessera_res
 				const struct drm_tessera_dev_query *args,
 				struct drm_tessera_submit_result *answer)
 {
-	int ret = 0;
+	int ret;
 
-	if (answer->results.count && (!answer->results.stride || answer->results.stride % 8 ||
-				      answer->results.stride > DRM_TESSERA_MAX_STRIDE)) {
-		drm_dbg(drm, "stride %u of results, expected a multiple of 8 up to %u\n",
-			answer->results.stride, DRM_TESSERA_MAX_STRIDE);
-		return -EINVAL;
-	}
+	ret = tessera_array_check(drm, &answer->results, U32_MAX, "results");
+	if (ret)
+		return ret;
 	/* Pairs with tessera_submission_end() */
 	answer->state = smp_load_acquire(&result->state);
 	answer->num_jobs = result->num_jobs;

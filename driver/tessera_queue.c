@@ -18,6 +18,7 @@
 #include "tessera_compat.h"
 #include "tessera_device.h"
 #include "tessera_drv.h"
+#include "tessera_dump.h"
 #include "tessera_file.h"
 #include "tessera_queue.h"
 #include "tessera_submit.h"
@@ -376,6 +377,7 @@ static const char *find_fault(struct tessera_queue *queue, u32 status)
 
 static void watch_device(struct tessera_queue *queue)
 {
+	enum drm_tessera_cause cause = DRM_TESSERA_CAUSE_TIMEOUT;
 	struct tessera_submission *submission;
 	char comm[TASK_COMM_LEN];
 	const char *fault;
@@ -389,7 +391,11 @@ static void watch_device(struct tessera_queue *queue)
 		if (!submission || queue->is_stopped)
 			return;
 		status = readl(queue->regs + TESSERA_QUEUE_STATUS);
+		if (status & TESSERA_QUEUE_STATUS_ERROR)
+			cause = DRM_TESSERA_CAUSE_DESCRIPTOR;
 		fault = find_fault(queue, status);
+		if (fault)
+			tessera_dump_take(queue, submission, cause);
 		/* Once the lock is let go, the submission may be too */
 		guilty = submission->last_sequence;
 		pid = submission->pid;
@@ -398,8 +404,7 @@ static void watch_device(struct tessera_queue *queue)
 	if (fault) {
 		drm_err_ratelimited(&queue->tdev->drm, "%s: a job of %s[%d] %s: status 0x%x\n",
 				    queue->name, comm, pid, fault, status);
-		recover(queue, guilty, status & TESSERA_QUEUE_STATUS_ERROR ?
-				       DRM_TESSERA_CAUSE_DESCRIPTOR : DRM_TESSERA_CAUSE_TIMEOUT);
+		recover(queue, guilty, cause);
 	}
 	schedule_watch(queue);
 }

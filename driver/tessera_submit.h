@@ -35,6 +35,8 @@ struct tessera_fence {
  * struct tessera_descriptor - where the descriptor of a job is
  */
 struct tessera_descriptor {
+	/** @memory: what the driver has written */
+	void *memory;
 	/** @dma: address for the device; until its memory is mapped, the offset there */
 	dma_addr_t dma;
 	/** @size: bytes */
@@ -94,6 +96,8 @@ struct tessera_submission {
 
 #define TESSERA_BUFFER_WRITTEN	XA_MARK_0
 
+int tessera_array_check(struct drm_device *drm, const struct drm_tessera_array *array, u32 limit,
+			const char *name);
 int tessera_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *drm_file);
 
 void tessera_submission_init_fence(struct tessera_submission *submission);

@@ -3,29 +3,25 @@
  * Files in sysfs, in the directory of the PCI device: what an administrator may set of one queue.
  * What holds for all devices are the module's parameters.
  */
-#include <linux/device.h>
-#include <linux/slab.h>
 #include <linux/sysfs.h>
 
 #include "tessera_device.h"
 #include "tessera_drv.h"
 #include "tessera_queue.h"
-#include "tessera_sysfs.h"
-
-static struct tessera_queue *to_queue(struct device_attribute *attribute)
-{
-	return container_of(attribute, struct tessera_queue, timeout_attribute);
-}
 
 static ssize_t timeout_show(struct device *dev, struct device_attribute *attribute, char *text)
 {
-	return sysfs_emit(text, "%u\n", tessera_queue_timeout_ms(to_queue(attribute)));
+	struct tessera_queue *queue =
+		container_of(attribute, struct tessera_queue, timeout_attribute);
+
+	return sysfs_emit(text, "%u\n", tessera_queue_timeout_ms(queue));
 }
 
 static ssize_t timeout_store(struct device *dev, struct device_attribute *attribute,
 			     const char *text, size_t size)
 {
-	struct tessera_queue *queue = to_queue(attribute);
+	struct tessera_queue *queue =
+		container_of(attribute, struct tessera_queue, timeout_attribute);
 	u32 ms;
 	int ret;
 

@@ -39,9 +39,9 @@ extern "C" {
  * ============== ===========================================================================
  *
  * The fence of a submission signals with an error when it did not succeed: -EIO when a job
- * faulted (what went wrong is in &struct drm_tessera_submit_result), -ECANCELED when it was stopped,
- * because it hung (then a job of it has the cause TIMEOUT) or because of another, -ESRCH when its
- * file was closed before it began, -ENODEV when the device went away.
+ * faulted (what went wrong is in &struct drm_tessera_submit_result), -ECANCELED when it was
+ * stopped, because it hung (then a job of it has the cause TIMEOUT) or because of another, -ESRCH
+ * when its file was closed before it began, -ENODEV when the device went away.
  */
 
 /**
@@ -589,6 +589,105 @@ struct drm_tessera_submit {
 	struct drm_tessera_array out_syncs;
 	/** @id: out, names the submission to DEV_QUERY_SUBMIT_RESULT; from 1 up in each file */
 	__u64 id;
+};
+
+/**
+ * DOC: tessera device coredump
+ *
+ * What the driver keeps of a job that had to be stopped, where the kernel has CONFIG_DEV_COREDUMP:
+ * root finds it in /sys/class/devcoredump. It holds no address, of the kernel or of the device,
+ * and nothing of what buffers contain. All of it is little endian, without gaps:
+ *
+ * - &struct drm_tessera_dump_header
+ * - num_registers of &struct drm_tessera_dump_register
+ * - num_entries of &struct drm_tessera_dump_entry
+ * - num_buffers of &struct drm_tessera_dump_buffer
+ * - the descriptor of the job as the device reads it: &struct tessera_hw_job
+ */
+
+/** define DRM_TESSERA_DUMP_MAGIC - "TESSDUMP" */
+#define DRM_TESSERA_DUMP_MAGIC		0x504d554453534554ULL
+/** define DRM_TESSERA_DUMP_VERSION - of the layout; another one has another */
+#define DRM_TESSERA_DUMP_VERSION	1
+/** define DRM_TESSERA_DUMP_MAX_ENTRIES - of the ring, from the job that was stopped on */
+#define DRM_TESSERA_DUMP_MAX_ENTRIES	256
+
+/**
+ * struct drm_tessera_dump_header - where a dump begins
+ */
+struct drm_tessera_dump_header {
+	/** @magic: DRM_TESSERA_DUMP_MAGIC */
+	__le64 magic;
+	/** @version: DRM_TESSERA_DUMP_VERSION */
+	__le32 version;
+	/** @size: bytes, this header and all that follows */
+	__le32 size;
+	/** @num_registers: registers */
+	__le32 num_registers;
+	/** @num_entries: entries of the ring */
+	__le32 num_entries;
+	/** @num_buffers: buffers */
+	__le32 num_buffers;
+	/** @descriptor_size: bytes of the descriptor */
+	__le32 descriptor_size;
+	/** @queue: the queue that the job was on */
+	__le32 queue;
+	/** @cause: why it was stopped, &enum drm_tessera_cause */
+	__le32 cause;
+	/** @job: which job of its submission */
+	__le32 job;
+	/** @num_jobs: jobs of the submission */
+	__le32 num_jobs;
+	/** @id: &drm_tessera_submit.id */
+	__le64 id;
+	/** @sequence: of the job handed over last */
+	__le64 sequence;
+	/** @completed: of the job that the driver has seen completed last */
+	__le64 completed;
+	/** @completion: of the job that the device says it has completed last */
+	__le64 completion;
+	/** @pid: the process that submitted it */
+	__le32 pid;
+	/** @comm: its name, ended by a zero */
+	__u8 comm[20];
+};
+
+/**
+ * struct drm_tessera_dump_register - a register
+ */
+struct drm_tessera_dump_register {
+	/** @offset: in the BAR */
+	__le32 offset;
+	/** @value: its value */
+	__le32 value;
+};
+
+/**
+ * struct drm_tessera_dump_entry - an entry of the ring
+ */
+struct drm_tessera_dump_entry {
+	/** @sequence: the sequence */
+	__le64 sequence;
+	/** @descriptor_size: bytes of the descriptor */
+	__le32 descriptor_size;
+	/** @flags: 1: an interrupt is asked for */
+	__le32 flags;
+};
+
+/**
+ * struct drm_tessera_dump_buffer - a buffer that the job names
+ */
+struct drm_tessera_dump_buffer {
+	/** @size: bytes */
+	__le64 size;
+	/** @id: its entry in the directory */
+	__le32 id;
+	/** @page_shift: log2 of the size of its pages */
+	__le32 page_shift;
+	/** @flags: 1: valid, 2: writable */
+	__le32 flags;
+	/** @is_imported: 1 for the memory of another driver, else 0 */
+	__le32 is_imported;
 };
 
 #define DRM_IOCTL_TESSERA_DEV_QUERY \

@@ -53,6 +53,7 @@ needs_fuzz := build
 needs_bench := build guest
 needs_check-qtest := guest test
 needs_check-kselftest := guest test
+needs_check-traps := guest
 needs_check-debug := guest test kernel
 needs_lint := build guest test lint
 needs_doc := doc
@@ -200,6 +201,17 @@ $(test_modules)/%/driver/tessera.ko: $(module_sources) build/kdir-%.stamp
 		-C "$$(cat build/kdir-$*.stamp)" M=$(CURDIR)/$(@D) $(test_module_flags) modules
 	@touch $@
 
+# A driver that shows what is wrong in DRM's core; see Documentation/upstream.rst.
+trap := build/traps/trivial_accel.ko
+
+$(trap): tests/traps/trivial_accel.c tests/traps/Kbuild build/kdir.stamp
+	$(call say,MODULE,$@)
+	@mkdir -p $(@D)
+	@cp tests/traps/trivial_accel.c tests/traps/Kbuild $(@D)
+	$(Q)$(MAKE) --no-print-directory $(if $(filter 1,$(V)),V=1,-s) \
+		-C "$$(cat build/kdir.stamp)" M=$(CURDIR)/$(@D) modules
+	@touch $@
+
 # --- the emulator and the guest ------------------------------------------------------------------
 
 emulator := build/qemu/qemu-system-x86_64
@@ -305,9 +317,9 @@ build/kselftest/chains: tests/numpy/in_guest $(shared_links)
 tests: $(shared_links) $(unit_programs) $(fuzz_programs) $(kselftest_programs) build/qemu.done \
 	$(test_modules)/stock/driver/tessera.ko
 
-##:check: every test: unit, fuzz, numpy, qtest, kselftest; ends with "N passed, N failed"
-check: tests guest
-	$(Q)tests/check unit fuzz numpy qtest kselftest
+##:check: every test: unit, fuzz, numpy, qtest, kselftest, traps; ends with "N passed, N failed"
+check: tests guest $(trap)
+	$(Q)tests/check unit fuzz numpy qtest kselftest traps
 
 ##:check-unit: the tests of library, tool and validation, on the host, sanitized
 check-unit: $(unit_programs)
@@ -338,6 +350,10 @@ check-kselftest: guest $(kselftest_programs) $(test_modules)/stock/driver/tesser
 ##:check-debug: the same and KUnit, on a kernel of its own that finds leaks, races and the like
 check-debug: guest $(kselftest_programs) $(test_modules)/debug/driver/tessera.ko
 	$(Q)tests/check debug
+
+##:check-traps: two faults of DRM's core, each shown in a guest that falls into it
+check-traps: build/qemu.done $(trap)
+	$(Q)tests/check traps
 
 bench_programs := $(patsubst tests/bench/%.c,build/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
@@ -433,8 +449,8 @@ build/:
 FORCE:
 
 .PHONY: all library tool module qemu guest demo shell tests check check-unit check-qtest \
-	check-kselftest check-debug check-fuzz fuzz bench lint install uninstall doc compdb clean \
-	help FORCE
+	check-kselftest check-debug check-traps check-fuzz fuzz bench lint install uninstall doc \
+	compdb clean help FORCE
 
 objects := $(library_objects) $(tool_objects) $(asan_objects) $(reference_objects)
 -include $(objects:.o=.d) $(unit_programs:build/unit/%=build/asan/tests/unit/%.d) \

@@ -36,6 +36,9 @@ void engine_run_stream(struct engine_run *run, uint64_t bytes)
 	struct engine_outflow *outflow = run->outflow;
 	int64_t lines = outflow->left;
 
+	/* before the first chunk there is no place either */
+	if (!lines)
+		return;
 	if (bytes < (uint64_t)lines)
 		lines = ((int64_t)bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
 	outflow->stream_lines(outflow->to, outflow->from, lines);

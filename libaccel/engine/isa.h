@@ -36,7 +36,4 @@ const struct engine_isa *engine_isa_choose(void);
 /* Number k, the simplest first, whether or not the CPU has it; NULL beyond the last. */
 const struct engine_isa *engine_isa_at(uint32_t k);
 
-/* Bytes of the largest cache that a core has a part in; asked for once. */
-uint64_t engine_last_level_cache(void);
-
 #endif /* TESSERA_ENGINE_ISA_H */

@@ -9,6 +9,7 @@
 
 #include "access.h"
 #include "assemble.h"
+#include "cache.h"
 #include "check.h"
 #include "fault.h"
 #include "kernels.h"

@@ -55,8 +55,11 @@ uint32_t random_integer_dtype(struct random *random);
 /* Bits of an element that are more interesting than any others: zeros, ones, extremes, NaNs. */
 uint64_t random_element(struct random *random, uint32_t dtype);
 
-/* Gives the job, which has its operands' dtypes, a program that is well formed. */
-void random_program(struct random *random, struct random_job *job);
+/*
+ * Gives the job, which has its operands' dtypes, a program that is well formed, of so many
+ * instructions at most.
+ */
+void random_program(struct random *random, struct random_job *job, uint32_t most);
 
 /*
  * Gives the job, which has its operands' dtypes: rank and extents, windows, addresses and

@@ -37,7 +37,8 @@ static uint8_t *copy_of(const uint8_t *bytes, uint64_t size)
 	return memcpy(copy, bytes, size);
 }
 
-static void make_types(struct random *random, struct random_job *job)
+static void make_types(struct random *random, struct random_job *job,
+		       const struct random_job_options *options)
 {
 	bool has_program = random_chance(random, 40);
 
@@ -57,7 +58,7 @@ static void make_types(struct random *random, struct random_job *job)
 			operand->fill[1] = random_bits(random);
 	}
 	if (has_program)
-		random_program(random, job);
+		random_program(random, job, options->max_instructions);
 }
 
 static void describe(struct random_job *job)
@@ -81,7 +82,7 @@ static struct random_job *make_job(struct random *random, const struct random_jo
 
 	if (!job)
 		abort();
-	make_types(random, job);
+	make_types(random, job, options);
 	if (!random_layout(random, job, options)) {
 		random_job_destroy(job);
 		return NULL;
@@ -163,6 +164,8 @@ struct random_job *random_job_create(uint64_t seed, const struct random_job_opti
 		chosen.max_points = 4096;
 	if (!chosen.max_buffer_bytes)
 		chosen.max_buffer_bytes = 256 << 10;
+	if (!chosen.max_instructions)
+		chosen.max_instructions = DRM_TESSERA_MAX_INSTRUCTIONS;
 	if (!chosen.size_multiple)
 		chosen.size_multiple = 1;
 	do {

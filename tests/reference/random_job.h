@@ -21,6 +21,10 @@ struct random_job_options {
 	/* At most so many points (0: 4096), and bytes in a buffer (0: 256 KiB; at least 64 KiB). */
 	uint64_t max_points;
 	uint64_t max_buffer_bytes;
+	/* At least so many points, in a few loops of any length; 0: any number, in any loops. */
+	uint64_t min_points;
+	/* At most so many instructions (0: as many as there may be). */
+	uint32_t max_instructions;
 	/* Every buffer's size is a multiple of this: 4096 for the driver; 0 and 1: any size. */
 	uint32_t size_multiple;
 	/* Also jobs that have to be refused, and jobs that fault at an index while they run. */

@@ -16,6 +16,38 @@ struct making {
 	const struct random_job_options *options;
 };
 
+static void shuffle_extents(struct making *making)
+{
+	struct random_job *job = making->job;
+
+	for (uint32_t d = 1; d < job->rank; d++) {
+		uint64_t other = random_below(making->random, d + 1);
+		uint64_t extent = job->extents[d];
+
+		job->extents[d] = job->extents[other];
+		job->extents[other] = extent;
+	}
+}
+
+/* Loops of many points: each as likely to have some ten as some thousand of them. */
+static void make_large_extents(struct making *making)
+{
+	const struct random_job_options *options = making->options;
+	struct random *random = making->random;
+	struct random_job *job = making->job;
+	uint64_t least = options->min_points;
+
+	job->rank = (uint32_t)random_between(random, 1, 5);
+	for (uint32_t d = 0; d + 1 < job->rank; d++) {
+		uint64_t most = 1ull << random_below(random, 64 - (uint32_t)__builtin_clzll(least));
+
+		job->extents[d] = random_chance(random, 20) ? most : 1 + random_below(random, most);
+		least = (least - 1) / job->extents[d] + 1;
+	}
+	job->extents[job->rank - 1] = least + random_below(random, least / 8 + 1);
+	shuffle_extents(making);
+}
+
 static void make_extents(struct making *making)
 {
 	struct random *random = making->random;
@@ -33,13 +65,7 @@ static void make_extents(struct making *making)
 		budget /= job->extents[d];
 	}
 	/* the long loop is anywhere */
-	for (uint32_t d = 1; d < job->rank; d++) {
-		uint64_t other = random_below(random, d + 1);
-		uint64_t extent = job->extents[d];
-
-		job->extents[d] = job->extents[other];
-		job->extents[other] = extent;
-	}
+	shuffle_extents(making);
 	if (job->rank && random_chance(random, 3))
 		job->extents[random_below(random, job->rank)] = 0;
 }
@@ -481,7 +507,10 @@ bool random_layout(struct random *random, struct random_job *job,
 	uint32_t all;
 	bool is_in_place;
 
-	make_extents(&making);
+	if (options->min_points)
+		make_large_extents(&making);
+	else
+		make_extents(&making);
 	make_windows(&making);
 	all = (1u << job->rank) - 1;
 	for (uint32_t k = 0; k < job->num_operands; k++) {

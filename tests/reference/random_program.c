@@ -199,10 +199,10 @@ static void add_instruction(struct random *random, struct random_job *job,
 	job->program[job->num_instructions++] = instruction;
 }
 
-void random_program(struct random *random, struct random_job *job)
+void random_program(struct random *random, struct random_job *job, uint32_t most)
 {
 	struct registers registers = { { 0 } }, last;
-	uint64_t count = random_below(random, DRM_TESSERA_MAX_INSTRUCTIONS);
+	uint64_t count = random_below(random, most);
 	uint32_t wanted = job->operands[0].dtype;
 
 	for (uint32_t k = 1; k < job->num_operands; k++)

@@ -2,6 +2,7 @@
 /*
  * Instruction sets: which is chosen, what asks for one, and that none lacks a kernel.
  */
+#include "engine/cache.h"
 #include "engine/isa.h"
 #include "engine/kernels.h"
 #include "engine/program.h"

@@ -3,6 +3,7 @@
  * Windows that slide over their source: the kernels for rows that begin anywhere, and the jobs that
  * take them, by every instruction set that this CPU has.
  */
+#include "engine/cache.h"
 #include "engine/kernels.h"
 #include "engine/move.h"
 #include "engine_test.h"

@@ -804,7 +804,8 @@ static int lock_buffers(struct tessera_submission *submission, struct drm_exec *
 }
 
 /* Nothing in here can fail. The submission is the scheduler's afterwards. */
-static u64 commit(struct tessera_submission *submission, struct out_sync *outs, u32 num_outs)
+static u64 commit(struct tessera_submission *submission, struct drm_exec *exec,
+		  struct out_sync *outs, u32 num_outs)
 {
 	struct dma_fence *fence;
 	struct tessera_bo *bo;
@@ -823,6 +824,8 @@ static u64 commit(struct tessera_submission *submission, struct out_sync *outs, 
 	}
 	signal_out_syncs(outs, num_outs, fence);
 	trace_tessera_submit(submission);
+	/* While the submission has the buffers: no last reference may go under their locks */
+	drm_exec_fini(exec);
 	drm_sched_entity_push_job(&submission->base);
 	dma_fence_put(fence);
 	return id;
@@ -916,9 +919,10 @@ int tessera_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *dr
 	}
 	drm_exec_init(&exec, DRM_EXEC_INTERRUPTIBLE_WAIT, submission->num_buffers);
 	ret = lock_buffers(submission, &exec);
-	if (!ret)
-		args->id = commit(submission, outs, args->out_syncs.count);
-	drm_exec_fini(&exec);
+	if (ret)
+		drm_exec_fini(&exec);
+	else
+		args->id = commit(submission, &exec, outs, args->out_syncs.count);
 	free_out_syncs(outs, args->out_syncs.count);
 	if (!ret)
 		return 0;

@@ -751,7 +751,10 @@ static long use_dma_buf(struct fuzzer *f)
 		.flags = 1 + below(f, 3),
 		.fd = any_fd(f, f->slots->sync_files),
 	};
-	struct dma_buf_sync sync = { .flags = below(f, 8) };
+	/* udmabuf keeps the direction of the first call, and the kernel complains of others */
+	struct dma_buf_sync sync = {
+		.flags = DMA_BUF_SYNC_RW | (chance(f, 50) ? DMA_BUF_SYNC_END : DMA_BUF_SYNC_START),
+	};
 	long ret;
 
 	switch (below(f, 4)) {

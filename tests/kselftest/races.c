@@ -267,4 +267,79 @@ TEST_F_TIMEOUT(read_once, index_that_changes_leads_nowhere, TEST_LONG_TIMEOUT)
 	EXPECT_EQ(SIZE, test_filled(self->source.map, SIZE, 1));
 }
 
+/*
+ * Buffers whose handles are closed when the kernel has looked them up: only the submission has them
+ * then, and may have ended before SUBMIT has let go of their locks.
+ */
+
+#define ROUNDS		20
+#define NUM_CLOSED	128
+
+struct closer {
+	fixture *self;
+	__u32 handles[NUM_CLOSED];
+};
+
+static void *close_handles(void *argument)
+{
+	struct closer *closer = argument;
+	struct uffdio_copy copy = {
+		.dst = (uintptr_t)closer->self->pages + SIZE,
+		.src = (uintptr_t)closer->self->second,
+		.len = SIZE,
+	};
+	struct uffd_msg message;
+	__u32 k;
+
+	if (read(closer->self->faults, &message, sizeof(message)) != sizeof(message))
+		return "no fault";
+	for (k = 0; k < NUM_CLOSED; k++)
+		if (test_handle_close(closer->self->fd, closer->handles[k]))
+			return "no such handle";
+	return ioctl(closer->self->faults, UFFDIO_COPY, &copy) ? "no copy" : NULL;
+}
+
+/* Jobs that do nothing, and so have ended at once, on two buffers each */
+static void make_empty_jobs(struct __test_metadata *_metadata, struct closer *closer,
+			    struct test_job *jobs, struct drm_tessera_job *array)
+{
+	__u32 k;
+
+	for (k = 0; k < NUM_CLOSED; k++) {
+		struct drm_tessera_bo_create create = { .size = SIZE };
+
+		ASSERT_EQ(0, test_ioctl(closer->self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create));
+		closer->handles[k] = create.handle;
+	}
+	for (k = 0; k < NUM_CLOSED / 2; k++) {
+		test_job_copy(&jobs[k], closer->handles[2 * k], closer->handles[2 * k + 1], 0);
+		array[k] = jobs[k].job;
+	}
+}
+
+TEST_F_TIMEOUT(read_once, buffers_closed_meanwhile_stay_until_the_end, TEST_LONG_TIMEOUT)
+{
+	static struct test_job jobs[NUM_CLOSED / 2];
+	struct drm_tessera_job array[NUM_CLOSED / 2];
+	struct drm_tessera_sync syncs[2] = {};
+	struct closer closer = { .self = self };
+	struct drm_tessera_submit submit = test_submission(array, NUM_CLOSED / 2);
+	void *complaint;
+	int round;
+
+	FAULTS_OR_SKIP;
+	syncs[0].handle = syncs[1].handle = test_syncobj_create(_metadata, self->fd);
+	for (round = 0; round < ROUNDS; round++) {
+		make_empty_jobs(_metadata, &closer, jobs, array);
+		submit.out_syncs = TEST_ARRAY((struct drm_tessera_sync *)
+					      place(self, syncs, sizeof(syncs[0])), 2);
+		ASSERT_EQ(0, pthread_create(&self->thread, NULL, close_handles, &closer));
+		ASSERT_EQ(0, test_submit(self->fd, &submit));
+		ASSERT_EQ(0, pthread_join(self->thread, &complaint));
+		ASSERT_EQ(NULL, complaint);
+		ASSERT_EQ(0, test_syncobj_wait(self->fd, syncs[0].handle, 0, INT64_MAX));
+		ASSERT_EQ(0, madvise(self->pages + SIZE, SIZE, MADV_DONTNEED));
+	}
+}
+
 TEST_HARNESS_MAIN

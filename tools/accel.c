@@ -16,6 +16,8 @@ static const struct command *const commands[] = {
 	&layout_command,
 	&bench_command,
 	&demo_command,
+	&top_command,
+	&dump_command,
 };
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -7,6 +7,7 @@
 
 #include "access.h"
 #include "move.h"
+#include "run_crossed.h"
 
 /* A double: a box may have more points than can be counted. */
 static double num_points(const struct engine_box *box)
@@ -58,14 +59,19 @@ static void describe_blocks(const struct engine_move *move, char text[80])
 		snprintf(text, 80, "blocks %" PRId64 "x%" PRId64, move->block[0], move->block[1]);
 }
 
-static void describe_move(const struct engine_plan *plan, const struct engine_region *region,
-			  char *text, size_t size)
+/* As if scratch were to be had: a run that has none for once takes a simpler way. */
+static struct engine_run run_of(const struct engine_plan *plan)
 {
-	/* as if scratch were to be had: a run that has none for once takes a simpler way */
-	struct engine_run run = {
+	return (struct engine_run){
 		.plan = plan,
 		.scratch = plan->scratch ? plan->scratch->bytes : NULL,
 	};
+}
+
+static void describe_move(const struct engine_plan *plan, const struct engine_region *region,
+			  char *text, size_t size)
+{
+	const struct engine_run run = run_of(plan);
 	struct engine_access access;
 	struct engine_move move;
 	char blocks[80];
@@ -82,6 +88,25 @@ static void describe_move(const struct engine_plan *plan, const struct engine_re
 		 is_streamed(&move, plan) ? ", streaming stores" : "");
 }
 
+static void describe_program(const struct engine_plan *plan, const struct engine_region *region,
+			     char *text, size_t size)
+{
+	const struct engine_run run = run_of(plan);
+	struct engine_access access;
+	struct engine_crossed crossed;
+	char blocks[80];
+
+	engine_access_init(&access, plan, &region->box, region->loads);
+	if (plan->is_staged || !engine_crossed_prepare(&crossed, &run, &access)) {
+		snprintf(text, size, "program, %s", plan->isa->name);
+		return;
+	}
+	describe_blocks(&crossed.move, blocks);
+	snprintf(text, size, "program, then transpose of %" PRId64 "-byte elements, %s, %s%s",
+		 crossed.move.size, plan->isa->name, blocks,
+		 is_streamed(&crossed.move, plan) ? ", streaming stores" : "");
+}
+
 void engine_plan_describe(const struct engine_plan *plan, char *text, size_t size)
 {
 	struct engine_region region;
@@ -90,10 +115,6 @@ void engine_plan_describe(const struct engine_plan *plan, char *text, size_t siz
 		snprintf(text, size, "nothing to do");
 		return;
 	}
-	if (plan->has_program) {
-		snprintf(text, size, "program, %s", plan->isa->name);
-		return;
-	}
 	region = largest_region(plan);
-	describe_move(plan, &region, text, size);
+	(plan->has_program ? describe_program : describe_move)(plan, &region, text, size);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The instruction sets, and which of them this CPU has. What they do is in the files of their
- * kernels.
+ * The instruction sets, and which of them is taken: the best that this CPU has. What it must have,
+ * and with what it runs, is in a file for each; the portable one needs none.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,59 +22,6 @@ const struct engine_isa engine_isa_portable = {
 	.transpose = &engine_transpose_portable,
 	.compute = &engine_compute_portable,
 };
-
-#ifdef __x86_64__
-
-#include <cpuid.h>
-
-/*
- * Not every compiler's __builtin_cpu_supports() has heard of it. CPUID takes microseconds in a
- * virtual machine, and is asked once.
- */
-static bool has_f16c(void)
-{
-	enum { UNKNOWN, ABSENT, PRESENT };
-	static uint32_t known;
-	uint32_t answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
-	unsigned int eax, ebx, ecx, edx;
-
-	if (answer != UNKNOWN)
-		return answer == PRESENT;
-	answer = __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C) ? PRESENT : ABSENT;
-	__atomic_store_n(&known, answer, __ATOMIC_RELAXED);
-	return answer == PRESENT;
-}
-
-static bool has_avx2(void)
-{
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-	       __builtin_cpu_supports("bmi2") && has_f16c();
-}
-
-static bool has_avx512(void)
-{
-	return has_avx2() && __builtin_cpu_supports("avx512f") &&
-	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi");
-}
-
-const struct engine_isa engine_isa_avx2 = {
-	.name = "avx2",
-	.is_available = has_avx2,
-	.copy = &engine_copy_avx2,
-	.transpose = &engine_transpose_avx2,
-	.compute = &engine_compute_avx2,
-};
-
-const struct engine_isa engine_isa_avx512 = {
-	.name = "avx512",
-	.is_available = has_avx512,
-	.copy = &engine_copy_avx512,
-	.transpose = &engine_transpose_avx512,
-	.compute = &engine_compute_avx512,
-};
-
-#endif
 
 /* The simplest first. */
 static const struct engine_isa *const sets[] = {

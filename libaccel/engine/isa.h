@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Instruction sets: which kernels a plan runs with is decided when it is made, by what the CPU has.
- * An instruction set is a struct engine_isa, a line in the table of isa.c, and its kernels.
+ * A new one takes a file that defines its struct engine_isa, as isa_avx512.c does, its name below,
+ * and its line in the table of isa.c. Of the three tables of kernels it has those that it betters,
+ * in files of their own; the others are a simpler set's.
  */
 #ifndef TESSERA_ENGINE_ISA_H
 #define TESSERA_ENGINE_ISA_H
@@ -13,7 +15,6 @@ struct engine_copy_kernels;		/* kernels.h: runs, strided elements, fills, pairs 
 struct engine_transpose_kernels;	/* kernels.h: transposes, interleaves */
 struct engine_compute_kernels;		/* program.h: loads, casts, instructions, stores */
 
-/* Each table is complete: what an instruction set does not better is a simpler one's kernel. */
 struct engine_isa {
 	const char *name;		/* "portable", "avx2", "avx512" */
 	bool (*is_available)(void);	/* on this CPU */

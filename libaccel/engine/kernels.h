@@ -6,8 +6,9 @@
  * 0 included; strides may be negative or 0. Where the two sides overlap other than in place, the
  * bytes stored are not defined, but nothing else happens.
  *
- * An instruction set has a struct engine_copy_kernels and a struct engine_transpose_kernels, each
- * complete and in a file of its own: what it does not better is a simpler set's kernel.
+ * Each table, a struct engine_copy_kernels or a struct engine_transpose_kernels, has a file of its
+ * own. What an instruction set does not better in it is a simpler set's kernel; only where it says
+ * so may there be none.
  */
 #ifndef TESSERA_ENGINE_KERNELS_H
 #define TESSERA_ENGINE_KERNELS_H

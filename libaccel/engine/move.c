@@ -142,8 +142,8 @@ static int run_tiles(struct engine_run *run, const struct engine_move *move, uin
 	return error;
 }
 
-/* Whether all rows of the destination are whole lines, if the first one begins at a line. */
-static bool has_whole_lines(const struct engine_move *move)
+engine_tile_kernel *engine_move_stream_kernel(const struct engine_move *move,
+					      const struct engine_isa *isa, uint32_t loop)
 {
 	const struct engine_nest *nest = &move->nest;
 	const uint32_t last = nest->rank - 1;
@@ -151,7 +151,9 @@ static bool has_whole_lines(const struct engine_move *move)
 
 	for (uint32_t d = 0; d < last; d++)
 		bits |= (uint64_t)nest->streams[DST].strides[d];
-	return bits % LINE_BYTES == 0;
+	if (bits % LINE_BYTES || nest->extents[loop] * move->size < LINE_BYTES)
+		return NULL;
+	return isa->transpose->stream_transpose[__builtin_ctzll((uint64_t)move->size)];
 }
 
 /* Whether rows of lines that are so far apart meet in the same few sets of a cache. */
@@ -196,13 +198,11 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 	const struct engine_isa *isa = run->plan->isa;
 	const uint32_t last = move->nest.rank - 1;
 	const bool is_transpose = is_contiguous(move, DST, last) && is_contiguous(move, SRC, loop);
-	engine_tile_kernel *stream_kernel = NULL;
+	engine_tile_kernel *stream_kernel = engine_move_stream_kernel(move, isa, loop);
 
 	move->name = is_transpose ? "transpose" : "copy by strides";
 	move->kernel = is_transpose ? isa->transpose->transpose[size_shift] :
 				      isa->copy->strided[size_shift];
-	if (has_whole_lines(move) && move->nest.extents[loop] * move->size >= LINE_BYTES)
-		stream_kernel = isa->transpose->stream_transpose[size_shift];
 	if (is_transpose && run->plan->streams && stream_kernel &&
 	    can_stream_tiles(move, run->plan, loop)) {
 		move->kernel = stream_kernel;
@@ -211,8 +211,11 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 		choose_streamed_blocks(move);
 		return;
 	}
+	move->staging.src_loop = loop;
+	move->staging.src_size = move->size;
+	move->staging.pack_row = NULL;
 	if (is_transpose && run->plan->streams && run->scratch &&
-	    engine_staging_prepare(&move->staging, &move->nest, loop, move->size, stream_kernel)) {
+	    engine_staging_prepare(&move->staging, &move->nest, move->size, stream_kernel)) {
 		move->run = engine_staging_run;
 		return;
 	}

@@ -43,6 +43,13 @@ struct engine_move {
 void engine_move_prepare(struct engine_move *move, const struct engine_run *run,
 			 const struct engine_nest *nest, uint32_t size_shift);
 
+/*
+ * The streaming kernel for a nest that is transposed between its last loop and this one; NULL if
+ * rows of the destination are no whole lines even where the first one begins at a line.
+ */
+engine_tile_kernel *engine_move_stream_kernel(const struct engine_move *move,
+					      const struct engine_isa *isa, uint32_t loop);
+
 /* Runs it from these addresses, to which the nest's offsets are added. Returns 0 or -ECANCELED. */
 static inline int engine_move_run(struct engine_run *run, const struct engine_move *move,
 				  uint8_t *dst, const uint8_t *src)

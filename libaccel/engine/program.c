@@ -3,7 +3,6 @@
  * From instructions to steps: which kernel computes each, and which strip holds what. The kernels
  * themselves are in compute_portable.c and its neighbours.
  */
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -393,6 +392,9 @@ void engine_program_init(struct engine_program *program,
 	}
 	program->result = assignment.strips[0];
 	join_chains(program, &assignment);
+	program->ends_with_result =
+		program->num_steps &&
+		program->steps[program->num_steps - 1].dst == program->result;
 	count_strips(program, &assignment);
 	lay_out_strips(program, &assignment);
 }
@@ -416,13 +418,25 @@ void engine_program_begin(const struct engine_program *program, uint8_t *strips,
 	}
 }
 
+static void run_step(const struct engine_step *step, uint8_t *const *strips, uint8_t *dst,
+		     uint32_t count)
+{
+	step->kernel(dst, strips[step->src[0]], strips[step->src[1]], strips[step->src[2]], count);
+}
+
 void engine_program_run(const struct engine_program *program, uint8_t *const *strips,
 			uint32_t count)
 {
-	for (uint32_t n = 0; n < program->num_steps; n++) {
-		const struct engine_step *step = &program->steps[n];
+	for (uint32_t n = 0; n < program->num_steps; n++)
+		run_step(&program->steps[n], strips, strips[program->steps[n].dst], count);
+}
 
-		step->kernel(strips[step->dst], strips[step->src[0]], strips[step->src[1]],
-			     strips[step->src[2]], count);
-	}
+void engine_program_run_to(const struct engine_program *program, uint8_t *const *strips,
+			   uint8_t *result, uint32_t count)
+{
+	const uint32_t last = program->num_steps - 1;
+
+	for (uint32_t n = 0; n < last; n++)
+		run_step(&program->steps[n], strips, strips[program->steps[n].dst], count);
+	run_step(&program->steps[last], strips, result, count);
 }

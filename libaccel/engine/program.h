@@ -6,6 +6,7 @@
 #ifndef TESSERA_ENGINE_PROGRAM_H
 #define TESSERA_ENGINE_PROGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <drm/tessera_accel.h>
@@ -92,6 +93,7 @@ struct engine_program {
 	uint32_t strip_points;		/* room in a strip */
 	uint32_t strip_bytes;
 	uint32_t result;		/* the strip that register 0 has at the end */
+	bool ends_with_result;		/* the last step leaves it there */
 	uint32_t num_constants;
 	uint32_t num_steps;
 	struct engine_constant constants[DRM_TESSERA_MAX_INSTRUCTIONS];
@@ -120,5 +122,9 @@ void engine_program_begin(const struct engine_program *program, uint8_t *strips,
  */
 void engine_program_run(const struct engine_program *program, uint8_t *const *strips,
 			uint32_t count);
+
+/* The same for one that ends with its result, which is put where it is told. */
+void engine_program_run_to(const struct engine_program *program, uint8_t *const *strips,
+			   uint8_t *result, uint32_t count);
 
 #endif /* TESSERA_ENGINE_PROGRAM_H */

@@ -3,12 +3,14 @@
  * Boxes of jobs with a program: a panel is put in order, and a block of its points at a time is
  * loaded into strips, computed and stored, while the next panel is put in order. Where one of the
  * two last loops has few points, the other is the inner loop of the strips. Which sources have to
- * be put in order, and how, is panel.c's business.
+ * be put in order, and how, is panel.c's business; large boxes that are better computed in the
+ * order of their sources are run_crossed.c's.
  */
 #include <stddef.h>
 
 #include "kernels.h"
 #include "panel.h"
+#include "run_crossed.h"
 
 /* As panels have them. */
 enum { OUTER = ENGINE_OUTER, MIDDLE = ENGINE_MIDDLE, INNER = ENGINE_INNER,
@@ -659,8 +661,11 @@ int engine_run_program(struct engine_run *run, const struct engine_box *box, uin
 	uint8_t room[ENGINE_SMALL_PANELS_BYTES] __attribute__((aligned(ENGINE_LINE_BYTES)));
 	struct pass pass = { .run = run, .strips = strips };
 	const int64_t *sides = pass.sides;
+	struct engine_crossed crossed;
 
 	engine_access_init(&pass.access, run->plan, box, loads);
+	if (engine_crossed_prepare(&crossed, run, &pass.access))
+		return engine_crossed_run(&crossed, run, strips);
 	choose_loops(&pass);
 	if (run->scratch)
 		engine_panels_init(&pass.panels, run->plan, &pass.access, run->scratch,

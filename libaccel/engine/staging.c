@@ -105,7 +105,7 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 			uint32_t stream, uint32_t loop, int64_t size, int64_t wanted)
 {
 	const int64_t line = max(1, LINE_BYTES / size);
-	int64_t run_bytes = size;
+	int64_t run_bytes = stream == SRC ? staging->src_size : size;
 	uint32_t mask = 0;
 
 	while (loop < nest->rank && !(mask >> loop & 1) && run_bytes < wanted) {
@@ -125,10 +125,10 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 }
 
 /* What a block has side by side in the source: whole loops, and one that it cuts. */
-static void find_rows(struct engine_staging *staging, const struct engine_nest *nest, int64_t size)
+static void find_rows(struct engine_staging *staging, const struct engine_nest *nest)
 {
 	uint32_t loop = staging->src_loop;
-	int64_t run_bytes = size;
+	int64_t run_bytes = staging->src_size;
 
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->row[d] = 1;
@@ -149,14 +149,16 @@ static void lay_out_rows(struct engine_staging *staging, const struct engine_nes
 	int64_t row_bytes = size * count_elements(staging->row, nest->rank);
 	int64_t pitch = round_up(row_bytes, LINE_BYTES);
 
-	staging->packs = size <= PACKED_SIZE && row_bytes >= PACKED_ROW_BYTES &&
-			 staging->row[nest->rank - 1] == 1 &&
-			 staging->block[nest->rank - 1] >= LINE_BYTES / size &&
-			 magnitude(strides[nest->rank - 1]) >= PACKED_STRIDE;
+	staging->packs = row_bytes >= PACKED_ROW_BYTES && staging->row[nest->rank - 1] == 1 &&
+			 (staging->pack_row ||
+			  (size <= PACKED_SIZE &&
+			   staging->block[nest->rank - 1] >= LINE_BYTES / size &&
+			   magnitude(strides[nest->rank - 1]) >= PACKED_STRIDE));
 	if (pitch / LINE_BYTES % 2 == 0)
 		pitch += LINE_BYTES;
 	for (uint32_t d = nest->rank; d-- > 0; ) {
-		staging->packed[d] = staging->row[d] > 1 ? strides[d] : pitch;
+		staging->packed[d] = staging->row[d] > 1 ? strides[d] / staging->src_size * size :
+							   pitch;
 		if (staging->row[d] == 1)
 			pitch *= staging->block[d];
 	}
@@ -250,27 +252,29 @@ static void number_slots(struct engine_staging *staging, const struct engine_nes
 }
 
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
-			    uint32_t src_loop, int64_t size,
-			    engine_tile_kernel *stream_kernel)
+			    int64_t size, engine_tile_kernel *stream_kernel)
 {
+	const uint32_t src_loop = staging->src_loop;
 	int64_t strip_bytes;
 
 	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size)
 		return false;
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
-	staging->src_loop = src_loop;
 	staging->stream_kernel = stream_kernel;
 	widen_block(staging, nest, DST, nest->rank - 1, size, DST_RUN_BYTES);
-	widen_block(staging, nest, SRC, src_loop, size, SRC_RUN_BYTES);
+	widen_block(staging, nest, SRC, src_loop, size,
+		    SRC_RUN_BYTES / size * staging->src_size);
 	widen_block(staging, nest, DST, nest->rank - 1, size, BLOCK_BYTES);
-	find_rows(staging, nest, size);
+	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
 	order_loops(staging, nest);
 	choose_strip(staging, nest, size);
 	lay_out_strip(staging, nest, size);
 	number_slots(staging, nest, size);
 	strip_bytes = staging->strip[src_loop] * staging->strides[src_loop];
+	if (staging->pack_row && !staging->packs)
+		return false;
 	return staging->is_one_run ||
 	       (staging->run_bytes >= LINE_BYTES && strip_bytes <= HALF_BYTES);
 }
@@ -370,7 +374,7 @@ static void fetch(struct inflow *inflow, const struct engine_move *move, const u
 	const int64_t *strides = move->nest.streams[SRC].strides;
 
 	while (bytes > 0 && !inflow->is_done) {
-		int64_t left = step_bytes(&inflow->rows, move->size) - inflow->in_row;
+		int64_t left = step_bytes(&inflow->rows, move->staging.src_size) - inflow->in_row;
 		int64_t piece = min(bytes, left);
 		const uint8_t *from = src + inflow->in_row + offset_of(strides, inflow->rows.at,
 								       NULL, inflow->rows.rank);
@@ -449,7 +453,7 @@ struct pipeline {
 	struct steps tiles;
 };
 
-/* Copies the rows of a block side by side, while those of the next one are fetched. */
+/* Copies or computes the rows of a block side by side, while those of the next one are fetched. */
 static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
 {
 	const struct engine_move *move = pipeline->move;
@@ -461,13 +465,17 @@ static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
 
 	enter_step(&rows, blocks);
 	do {
-		const int64_t bytes = step_bytes(&rows, move->size);
+		const int64_t count = step_bytes(&rows, 1);
+		uint8_t *packed = pipeline->packed +
+				  offset_of(staging->packed, rows.at, rows.first, rows.rank);
 
-		fetch(&pipeline->inflow, move, pipeline->src, bytes);
-		memcpy(pipeline->packed +
-			offset_of(staging->packed, rows.at, rows.first, rows.rank),
-		       pipeline->src + offset_of(src_strides, rows.at, NULL, rows.rank),
-		       (size_t)bytes);
+		fetch(&pipeline->inflow, move, pipeline->src, count * staging->src_size);
+		if (staging->pack_row)
+			staging->pack_row(staging->context, packed, rows.at, count);
+		else
+			memcpy(packed,
+			       pipeline->src + offset_of(src_strides, rows.at, NULL, rows.rank),
+			       (size_t)(count * move->size));
 	} while (next_step(&rows));
 }
 
@@ -582,7 +590,7 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 	enter_nest(&blocks, &move->nest);
 	pipeline.inflow.blocks = blocks;
 	enter_step(&pipeline.inflow.rows, &blocks);
-	fetch(&pipeline.inflow, move, pipeline.src, step_bytes(&blocks, move->size));
+	fetch(&pipeline.inflow, move, pipeline.src, step_bytes(&blocks, staging->src_size));
 	do {
 		error = run_block(&pipeline, &blocks);
 	} while (!error && next_step(&blocks));

@@ -14,13 +14,22 @@
 struct engine_move;
 struct engine_run;
 
+/*
+ * Puts the part of a source's row that begins at this point of the nest, and has so many elements,
+ * into its place as the destination has them.
+ */
+typedef void engine_pack_row(void *context, uint8_t *packed, const int64_t *point, int64_t count);
+
 /* How a nest of two streams is cut into blocks and strips. Loops are those of the nest. */
 struct engine_staging {
 	uint32_t src_loop;			/* in which the source is contiguous */
+	int64_t src_size;			/* bytes of an element there */
+	engine_pack_row *pack_row;		/* NULL: rows are copied, if they are packed */
+	void *context;
 	int64_t block[DRM_TESSERA_MAX_RANK];	/* extents of a block */
 	int64_t row[DRM_TESSERA_MAX_RANK];	/* of what a block has side by side in the source */
 	uint32_t order[DRM_TESSERA_MAX_RANK];	/* loops by strides of the source, largest first */
-	bool packs;				/* rows are copied side by side first */
+	bool packs;				/* rows are put side by side first */
 	int64_t packed[DRM_TESSERA_MAX_RANK];	/* strides of elements there */
 	int64_t strip[DRM_TESSERA_MAX_RANK];	/* of a strip */
 	int64_t tile[DRM_TESSERA_MAX_RANK];	/* and of the tiles that it has */
@@ -36,11 +45,11 @@ struct engine_staging {
 /*
  * Cuts a nest whose last loop is contiguous in the destination, and whose loop src_loop is in the
  * source; elements have size bytes. stream_kernel, which may be NULL, is for a destination that
- * begins at a cache line. Returns false where this is of no use.
+ * begins at a cache line. The members src_loop, src_size and pack_row, with its context, have been
+ * set. Returns false where this is of no use.
  */
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
-			    uint32_t src_loop, int64_t size,
-			    engine_tile_kernel *stream_kernel);
+			    int64_t size, engine_tile_kernel *stream_kernel);
 
 /* As engine_move_run(), with the run's scratch memory. */
 int engine_staging_run(struct engine_run *run, const struct engine_move *move, uint8_t *dst,

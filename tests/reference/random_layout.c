@@ -14,6 +14,7 @@ struct making {
 	struct random *random;
 	struct random_job *job;
 	const struct random_job_options *options;
+	bool is_plain;		/* dense operands in various orders, without windows */
 };
 
 static void shuffle_extents(struct making *making)
@@ -37,7 +38,7 @@ static void make_large_extents(struct making *making)
 	struct random_job *job = making->job;
 	uint64_t least = options->min_points;
 
-	job->rank = (uint32_t)random_between(random, 1, 5);
+	job->rank = (uint32_t)random_between(random, 2, 4);
 	for (uint32_t d = 0; d + 1 < job->rank; d++) {
 		uint64_t most = 1ull << random_below(random, 64 - (uint32_t)__builtin_clzll(least));
 
@@ -135,7 +136,7 @@ static void make_windows(struct making *making)
 {
 	struct random_job *job = making->job;
 
-	if (random_chance(making->random, 35))
+	if (making->is_plain || random_chance(making->random, 35))
 		return;
 	job->num_windows = (uint32_t)(1 + random_below(making->random,
 						       random_chance(making->random, 5) ?
@@ -213,6 +214,12 @@ static int64_t make_dense(struct making *making, struct drm_tessera_affine *affi
 	return step;
 }
 
+/* Those that an index depends on, or that a source does not stand still in. */
+static uint32_t any_loops(struct making *making)
+{
+	return (uint32_t)random_below(making->random, 1u << making->job->rank);
+}
+
 /* A source's strides: dense, or with loops that stand still, overlap or follow the windows. */
 static void make_source_address(struct making *making, struct drm_tessera_operand *operand,
 				uint32_t mask)
@@ -220,6 +227,11 @@ static void make_source_address(struct making *making, struct drm_tessera_operan
 	int64_t size = random_dtype_size(operand->dtype);
 	int64_t unit = size;
 
+	if (making->is_plain) {
+		mask &= random_chance(making->random, 70) ? ~0u : any_loops(making);
+		make_dense(making, &operand->address, mask, unit);
+		return;
+	}
 	if (random_chance(making->random, 20))
 		unit = random_between(making->random, 1, 3 * size);
 	make_dense(making, &operand->address, mask, unit);
@@ -242,12 +254,6 @@ static void make_source_address(struct making *making, struct drm_tessera_operan
 			if (value->strides[d])
 				operand->address.strides[d] = factor * value->strides[d];
 	}
-}
-
-/* The loops that an indirect operand's index depends on. */
-static uint32_t any_loops(struct making *making)
-{
-	return (uint32_t)random_below(making->random, 1u << making->job->rank);
 }
 
 static uint64_t points_of(const struct making *making, uint32_t mask)
@@ -502,15 +508,17 @@ static uint32_t dtype_in(const struct random_job *job, uint32_t buffer)
 bool random_layout(struct random *random, struct random_job *job,
 		   const struct random_job_options *options)
 {
-	struct making making = { random, job, options };
+	struct making making = { random, job, options, false };
 	struct indirection indirections[DRM_TESSERA_MAX_OPERANDS] = { 0 };
 	uint32_t all;
 	bool is_in_place;
 
-	if (options->min_points)
+	if (options->min_points) {
+		making.is_plain = random_chance(random, 60);
 		make_large_extents(&making);
-	else
+	} else {
 		make_extents(&making);
+	}
 	make_windows(&making);
 	all = (1u << job->rank) - 1;
 	for (uint32_t k = 0; k < job->num_operands; k++) {

@@ -217,6 +217,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(large_random_jobs_give_what_the_reference_says),
 	};
 
-	run = parse_options(argc, argv, 40);
+	run = parse_options(argc, argv, 25);
 	return cmocka_run_group_tests(tests, make_pool, destroy_pool);
 }

@@ -42,6 +42,7 @@ needs_tool := build
 needs_module := build
 needs_compdb := build
 needs_install := build
+needs_modules_install := build
 needs_qemu := guest
 needs_shell := guest
 needs_demo := guest
@@ -406,6 +407,24 @@ install: library tool
 	$(Q)install -m 755 $(tool) $(DESTDIR)$(BINDIR)
 	$(if $(DESTDIR),,$(Q)! [ -w /etc/ld.so.cache ] || PATH=$$PATH:/usr/sbin:/sbin ldconfig)
 
+##:modules_install: the module, for the kernel that it was built for, below DESTDIR; the udev rule
+modules_install: module
+	$(call say,INSTALL,$(DESTDIR)/lib/modules)
+	$(Q)$(MAKE) --no-print-directory $(if $(filter 1,$(V)),V=1,-s) \
+		-C "$$(cat build/kdir.stamp)" M=$(CURDIR)/driver INSTALL_MOD_PATH=$(DESTDIR) \
+		CONFIG_MODULE_SIG_ALL= modules_install
+	$(Q)install -D -m 644 driver/60-tessera.rules \
+		$(DESTDIR)/lib/udev/rules.d/60-tessera.rules
+
+##:install-dkms: the module's sources below DESTDIR, for dkms add tessera/VERSION
+install-dkms:
+	$(call say,INSTALL,$(DESTDIR)/usr/src/tessera-$(VERSION))
+	$(Q)install -d $(DESTDIR)/usr/src/tessera-$(VERSION)
+	$(Q)cp --parents $(module_sources) driver/Kconfig $(DESTDIR)/usr/src/tessera-$(VERSION)
+	$(Q)install -m 644 driver/dkms.conf $(DESTDIR)/usr/src/tessera-$(VERSION)
+	$(Q)install -D -m 644 driver/60-tessera.rules \
+		$(DESTDIR)/lib/udev/rules.d/60-tessera.rules
+
 ##:uninstall: what install put there
 uninstall:
 	$(Q)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libaccel.a pkgconfig/accel.pc \
@@ -449,8 +468,8 @@ build/:
 FORCE:
 
 .PHONY: all library tool module qemu guest demo shell tests check check-unit check-qtest \
-	check-kselftest check-debug check-traps check-fuzz fuzz bench lint install uninstall doc \
-	compdb clean help FORCE
+	check-kselftest check-debug check-traps check-fuzz fuzz bench lint install \
+	modules_install install-dkms uninstall doc compdb clean help FORCE
 
 objects := $(library_objects) $(tool_objects) $(asan_objects) $(reference_objects)
 -include $(objects:.o=.d) $(unit_programs:build/unit/%=build/asan/tests/unit/%.d) \

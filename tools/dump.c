@@ -291,8 +291,8 @@ const struct command dump_command = {
 	.usage =
 		"usage: accel dump FILE\n"
 		"\n"
-		"Shows a device coredump: the job that hung, its queue and its buffers. The kernel\n"
-		"has it in /sys/class/devcoredump/devcdN/data, for five minutes or until something\n"
-		"is written to that file.\n",
+		"Shows a device coredump: the job that hung, its queue and its buffers. The\n"
+		"kernel has it in /sys/class/devcoredump/devcdN/data, for five minutes or until\n"
+		"something is written to that file.\n",
 	.run = run_dump,
 };

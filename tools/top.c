@@ -357,9 +357,10 @@ const struct command top_command = {
 	.usage =
 		"usage: accel top [--interval SECONDS] [--once] [--json] [--proc FOLDER]\n"
 		"\n"
-		"Shows each open file of a Tessera: its process, how much of the device's engines\n"
-		"it has used since the last line of it (100 % is all of them), what it has used in\n"
-		"all, and the memory of its buffers. Those of other users are seen by root alone.\n"
+		"Shows each open file of a Tessera: its process, how much of the device's\n"
+		"engines it has used since the last look (100 % is all of them), what it has\n"
+		"used in all, and the memory of its buffers. Those of other users are seen by\n"
+		"root alone.\n"
 		"\n"
 		"  --interval SECONDS   between two looks (default: 1)\n"
 		"  --once               one look, and end\n"

@@ -264,7 +264,7 @@ TEST_F_TIMEOUT(isolation, no_job_reaches_buffers_of_another_process, 600)
  * Memory that was given back
  */
 
-/* A process that has so many bytes of buffers and as many of its own memory, all secret, and ends */
+/* A process that has so many bytes of buffers and as many of its own, all secret, and ends */
 static void leave_secrets(struct __test_metadata *_metadata, __u64 size)
 {
 	pid_t child = fork();

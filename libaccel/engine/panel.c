@@ -177,14 +177,15 @@ static void go_to_next(const struct engine_panels *panels, struct engine_panel_p
 	limit_extents(panels, place);
 }
 
+/* In numbers, for without its index an indirect operand's may lie anywhere; it is not used. */
 static uint8_t *address_of(const struct engine_panels *panels, uint32_t k,
 			   const struct engine_panel_place *place)
 {
-	uint8_t *address = panels->access->bases[k] + place->walk.offsets[k];
+	uint64_t offset = (uint64_t)place->walk.offsets[k];
 
 	for (int loop = 0; loop < ENGINE_PANEL_LOOPS; loop++)
-		address += place->first[loop] * stride_of(panels, k, loop);
-	return address;
+		offset += (uint64_t)place->first[loop] * (uint64_t)stride_of(panels, k, loop);
+	return (uint8_t *)((uintptr_t)panels->access->bases[k] + offset);
 }
 
 /* The crossed source after k; as many as there are operands if there is none. */

@@ -156,15 +156,16 @@ void tessera_dump_take(struct tessera_queue *queue, struct tessera_submission *s
 static void dump_work(struct work_struct *work)
 {
 	struct tessera_device *tdev = container_of(work, struct tessera_device, dump_work);
-	size_t size = le32_to_cpu(tdev->dump->size);
+	struct drm_tessera_dump_header *dump = tdev->dump;
+	size_t size = le32_to_cpu(dump->size);
 	void *data = vmalloc(size);
 
 	if (data) {
-		memcpy(data, tdev->dump, size);
+		memcpy(data, dump, size);
 		dev_coredumpv(tdev->drm.dev, data, size, GFP_KERNEL);
 	}
-	kfree(tdev->dump);
 	WRITE_ONCE(tdev->dump, NULL);
+	kfree(dump);
 }
 
 /**

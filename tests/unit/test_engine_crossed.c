@@ -3,10 +3,7 @@
  * Programs whose sources lie in another order than the destination, as if they were large: what is
  * computed by rows of the source and transposed afterwards, what is not, and that either is right.
  */
-#include "engine/plan.h"
-#include "engine_test.h"
-#include "random_test.h"
-#include "reference/random.h"
+#include "large_test.h"
 
 static struct random_run run;
 
@@ -80,23 +77,6 @@ static void add_relu_and_cast(struct engine_job *job)
 	compute(job, DRM_TESSERA_OP_MAX, DRM_TESSERA_DTYPE_F32, 0, 0, 1);
 	if (job->operands[0].spec.dtype != DRM_TESSERA_DTYPE_F32)
 		compute(job, DRM_TESSERA_OP_CAST, job->operands[0].spec.dtype, 0, 0, 0);
-}
-
-/* A plan as of a large job. */
-static struct engine_plan *create_large_plan(const struct engine_job *job)
-{
-	struct engine_fault fault = { 0 };
-	struct engine_plan *plan;
-
-	if (engine_plan_create(job, &plan, &fault))
-		fail_msg("%s", fault.text);
-	plan->streams = true;
-	if (plan->scratch)
-		return plan;
-	plan->scratch = aligned_alloc(64, sizeof(*plan->scratch));
-	assert_non_null(plan->scratch);
-	plan->scratch->is_taken = 0;
-	return plan;
 }
 
 /*
@@ -248,6 +228,99 @@ static void a_few_rows_are_interleaved(void **state)
 	assert_false(check(job));
 }
 
+static void check_crossed(struct engine_job *job)
+{
+	check_large(job, "program, then transpose", "nothing");
+}
+
+static void a_source_that_is_the_same_for_all_rows_is_read_in_each(void **state)
+{
+	struct engine_job *job = planes_job(3, &(struct planes){ 2, 100, 333, 1 });
+
+	(void)state;
+	for (uint32_t d = 0; d < 3; d += 2)
+		job->operands[2].spec.address.strides[d] = 0;
+	subtract(job, 1);
+	subtract(job, 2);
+	check_crossed(job);
+}
+
+static void a_source_that_takes_long_steps_in_rows_goes_by_panels(void **state)
+{
+	struct engine_job *job = planes_job(2, &(struct planes){ 2, 100, 333, 1 });
+
+	(void)state;
+	for (uint32_t d = 0; d < 3; d += 2)
+		job->operands[2].spec.address.strides[d] = 0;
+	job->operands[2].spec.address.strides[1] *= 2;
+	subtract(job, 1);
+	check_large(job, "program, ", "then transpose");
+}
+
+/* Parts of one source are the fill, which stands still in rows, while the other one goes on. */
+static void windows_cut_the_first_source_or_the_second(void **state)
+{
+	const float fill = 0.75f;
+
+	(void)state;
+	for (uint32_t k = 1; k <= 2; k++) {
+		struct engine_job *job = planes_job(2, &(struct planes){ 1, 270, 400, 1 });
+
+		memcpy(job->operands[k].spec.fill, &fill, sizeof(fill));
+		add_window(job, k, 0, 131)->value.strides[1] = 1;
+		add_window(job, k, -210, 400)->value.strides[2] = 1;
+		subtract(job, 1);
+		check_crossed(job);
+	}
+}
+
+/*
+ * The channels before these few are the fill, and so are those after them. These are too few to be
+ * computed by rows.
+ */
+static void a_source_is_the_fill_again_after_a_window(void **state)
+{
+	struct engine_job *job = planes_job(2, &(struct planes){ 1, 270, 400, 1 });
+
+	(void)state;
+	job->operands[2].spec.fill[0] = 0x41000000;
+	add_window(job, 2, -131, 5)->value.strides[1] = 1;
+	subtract(job, 1);
+	check_crossed(job);
+}
+
+/* What is side by side in the source is a whole loop and a part of the next. */
+static void rows_run_on_into_the_next_loop(void **state)
+{
+	const uint64_t inner = 65, middle = 15, outer = 145;
+	struct engine_job *job = planes_job(1, &(struct planes){ inner, middle, outer, 0 });
+
+	(void)state;
+	job->operands[0].spec.dtype = DRM_TESSERA_DTYPE_F16;
+	set_in_order(job, 0);
+	job->operands[1].spec.address.strides[0] = 4;
+	job->operands[1].spec.address.strides[1] = 4 * (int64_t)inner;
+	job->operands[1].spec.address.strides[2] = 4 * (int64_t)(inner * middle);
+	add_relu_and_cast(job);
+	check_crossed(job);
+}
+
+/* Such a value changes with the plane, with the point, and with both. */
+static void values_that_stand_still_in_rows_change_between_them(void **state)
+{
+	struct engine_job *job = planes_job(4, &(struct planes){ 3, 91, 301, 3 });
+
+	(void)state;
+	for (uint32_t k = 2; k <= 4; k++)
+		job->operands[k].spec.address.strides[1] = 0;
+	job->operands[2].spec.address.strides[2] = 0;
+	job->operands[3].spec.address.strides[0] = 0;
+	subtract(job, 1);
+	subtract(job, 2);
+	subtract(job, 3);
+	check_crossed(job);
+}
+
 /* Types, sides, gaps and what other sources do, all by chance. */
 static void random_crossed_programs_are_as_the_reference_says(void **state)
 {
@@ -292,6 +365,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_program_that_leaves_a_source_as_it_is_goes_by_panels),
 		cmocka_unit_test(rows_too_short_to_be_computed_go_by_panels),
 		cmocka_unit_test(a_few_rows_are_interleaved),
+		cmocka_unit_test(a_source_that_is_the_same_for_all_rows_is_read_in_each),
+		cmocka_unit_test(a_source_that_takes_long_steps_in_rows_goes_by_panels),
+		cmocka_unit_test(windows_cut_the_first_source_or_the_second),
+		cmocka_unit_test(a_source_is_the_fill_again_after_a_window),
+		cmocka_unit_test(rows_run_on_into_the_next_loop),
+		cmocka_unit_test(values_that_stand_still_in_rows_change_between_them),
 		cmocka_unit_test(random_crossed_programs_are_as_the_reference_says),
 	};
 

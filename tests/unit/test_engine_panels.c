@@ -170,7 +170,7 @@ static void gathers_beside_a_source_that_is_put_in_order(void **state)
 	(void)state;
 	for (uint32_t loop = 0; loop < 3; loop++)
 		for (int is_in_order = 0; is_in_order < 2; is_in_order++) {
-			struct engine_job *job = planes_job(2, &(struct planes){ 2, 300, 50, 0 });
+			struct engine_job *job = planes_job(2, &(struct planes){ 2, 300, 60, 1 });
 
 			if (is_in_order)
 				set_in_order(job, 2);
@@ -184,7 +184,7 @@ static void scatters_what_has_been_put_in_order(void **state)
 {
 	(void)state;
 	for (uint32_t loop = 0; loop < 3; loop++) {
-		struct engine_job *job = planes_job(2, &(struct planes){ 2, 100, 150, 1 });
+		struct engine_job *job = planes_job(2, &(struct planes){ 2, 100, 170, 1 });
 
 		lead_by_indices(job, 0, loop);
 		subtract(job, 1);

@@ -235,7 +235,6 @@ static int request_interrupt(struct tessera_device *tdev, u32 vector, irq_handle
 {
 	struct pci_dev *pdev = to_pci_dev(tdev->drm.dev);
 	int irq = pci_irq_vector(pdev, vector);
-
 	int ret = irq < 0 ? irq : devm_request_irq(&pdev->dev, irq, handler, 0, name, data);
 
 	return ret ? dev_err_probe(&pdev->dev, ret, "no interrupt %s\n", name) : 0;

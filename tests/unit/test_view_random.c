@@ -44,6 +44,15 @@ static int64_t product(uint32_t rank, const int64_t *shape)
 	return count;
 }
 
+/* Also of a tensor without elements no axis is longer than what is kept of one. */
+static bool is_too_large(const struct model *model)
+{
+	for (uint32_t d = 0; d < model->rank; d++)
+		if (model->shape[d] > MAX_ELEMENTS)
+			return true;
+	return product(model->rank, model->shape) > MAX_ELEMENTS;
+}
+
 /* The index of element number n, and the number of an index. */
 static void unravel(uint32_t rank, const int64_t *shape, int64_t n, int64_t *index)
 {
@@ -422,7 +431,7 @@ static void expand(struct subject *subject)
 		if (next.shape[d] == 1)
 			next.shape[d] = pick(0, 9) ? pick(1, 3) : 0;
 	}
-	if (product(next.rank, next.shape) > MAX_ELEMENTS)
+	if (is_too_large(&next))
 		return;
 	note(subject, " expand ");
 	note_list(subject, next.rank, next.shape);
@@ -545,7 +554,7 @@ static void unfold(struct subject *subject)
 	next = *model;
 	next.shape[axis] = windows;
 	next.shape[next.rank++] = size;
-	if (product(next.rank, next.shape) > MAX_ELEMENTS)
+	if (is_too_large(&next))
 		return;
 	note(subject, " unfold %u %lld %lld", axis, (long long)size, (long long)step);
 	expect_view(subject, accel_tensor_unfold(subject->tensor, axis, size, step, &view, &error));
@@ -602,9 +611,11 @@ static void reinterpret(struct subject *subject)
 	int64_t last;
 	int ret;
 
-	if (!model->rank || (size < model->size && model->count * 16 > MAX_ELEMENTS))
+	if (!model->rank)
 		return;
 	last = model->shape[model->rank - 1];
+	if (size < model->size && (model->count * 16 > MAX_ELEMENTS || last * 16 > MAX_ELEMENTS))
+		return;
 	note(subject, " as %s", accel_dtype_name(dtype));
 	ret = accel_tensor_reinterpret(subject->tensor, dtype, &view, &error);
 	if (size > model->size && last % (int64_t)(size / model->size)) {

@@ -83,14 +83,17 @@ static uint8_t *strip_at(const struct pass *pass, uint32_t strip)
 	return engine_strip(&pass->run->plan->program, pass->strips, strip);
 }
 
-/* Where an affine operand, or a fill, is at the beginning of a block. */
+/*
+ * Where an affine operand, or a fill, is at the beginning of a block. In numbers, for what is said
+ * of an indirect one may lie anywhere, and is not used.
+ */
 static uint8_t *place(const struct pass *pass, uint32_t k, const struct block *block)
 {
-	uint8_t *address = pass->panel->views[k].address;
+	uintptr_t address = (uintptr_t)pass->panel->views[k].address;
 
 	for (int loop = 0; loop < NUM_LOOPS; loop++)
-		address += block->first[loop] * stride_of(pass, k, loop);
-	return address;
+		address += (uintptr_t)block->first[loop] * (uintptr_t)stride_of(pass, k, loop);
+	return (uint8_t *)address;
 }
 
 /* Two loops of a block between memory and strip, and the kernel for them. */

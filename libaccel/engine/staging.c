@@ -15,8 +15,12 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 /* Less is not worth the way. */
 #define LEAST_BYTES	131072
 
-/* A block: two of them stay in the core's own cache. Its rows are long on both sides. */
-#define BLOCK_BYTES	65536
+/*
+ * A block: two of them stay in the core's own cache, and no more than one, of elements that are
+ * not packed, is on its way to the first one. Its rows are long on both sides.
+ */
+#define BLOCK_BYTES	32768
+#define MAX_BLOCK_BYTES	65536
 #define SRC_RUN_BYTES	1024
 #define DST_RUN_BYTES	128
 
@@ -37,7 +41,8 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define PACKED_ROW_BYTES	256
 
 /* In scratch: a block, two lines after each row; two strips, a line after each run; slots. */
-#define PACKED_BYTES	(BLOCK_BYTES / PACKED_ROW_BYTES * (PACKED_ROW_BYTES + 2 * LINE_BYTES))
+#define PACKED_BYTES										\
+	(MAX_BLOCK_BYTES / PACKED_ROW_BYTES * (PACKED_ROW_BYTES + 2 * LINE_BYTES))
 #define HALF_BYTES	32768
 #define NUM_SLOTS	1024
 
@@ -96,6 +101,11 @@ static uint32_t next_in_run(const struct engine_nest *nest, uint32_t stream, int
 	return d;
 }
 
+static int64_t most_block_bytes(int64_t size)
+{
+	return size <= PACKED_SIZE ? MAX_BLOCK_BYTES : BLOCK_BYTES;
+}
+
 /*
  * Widens the block along the loops in which a stream is contiguous, beginning with this one, until
  * runs have the bytes wanted, as far as the block's size allows. Where that cuts a loop, it is in
@@ -110,7 +120,7 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 
 	while (loop < nest->rank && !(mask >> loop & 1) && run_bytes < wanted) {
 		int64_t others = count_elements(staging->block, nest->rank) / staging->block[loop];
-		int64_t most = max(1, BLOCK_BYTES / (others * size));
+		int64_t most = max(1, most_block_bytes(size) / (others * size));
 		int64_t extent = min(divide_up(wanted, run_bytes), most);
 
 		if (extent > line)
@@ -265,7 +275,7 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	widen_block(staging, nest, DST, nest->rank - 1, size, DST_RUN_BYTES);
 	widen_block(staging, nest, SRC, src_loop, size,
 		    SRC_RUN_BYTES / size * staging->src_size);
-	widen_block(staging, nest, DST, nest->rank - 1, size, BLOCK_BYTES);
+	widen_block(staging, nest, DST, nest->rank - 1, size, most_block_bytes(size));
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
 	order_loops(staging, nest);

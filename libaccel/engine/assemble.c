@@ -8,9 +8,8 @@
  */
 #include <string.h>
 
+#include "arithmetic.h"
 #include "assemble.h"
-
-#define LINE_BYTES	64
 
 /* A chunk begins as far from a line's beginning as where it goes. */
 #define HALF_BYTES	(ENGINE_SCRATCH_BYTES / 2)
@@ -40,7 +39,7 @@ void engine_run_stream(struct engine_run *run, uint64_t bytes)
 	if (!lines)
 		return;
 	if (bytes < (uint64_t)lines)
-		lines = ((int64_t)bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+		lines = round_up((int64_t)bytes, LINE_BYTES);
 	outflow->stream_lines(outflow->to, outflow->from, lines);
 	outflow->to += lines;
 	outflow->from += lines;

@@ -4,12 +4,8 @@
  * uapi/drm/tessera_accel.h and by no other: the driver has the same rule in its own code, and
  * both must come to the same answer.
  */
+#include "arithmetic.h"
 #include "bounds.h"
-
-static uint64_t magnitude(int64_t value)
-{
-	return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
 
 bool engine_affine_fits(const struct drm_tessera_affine *affine, uint32_t rank,
 			const uint64_t *extents)

@@ -11,6 +11,8 @@
 
 #define VECTOR_BYTES	64
 #define TARGET		__attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
+#define TABLE		engine_copy_avx512
+#define end_stores()	_mm_sfence()
 #define stream_vector(to, v)	_mm512_stream_si512((__m512i *)(to), (__m512i)(v))
 
 #include "copy_rows.h"
@@ -113,28 +115,6 @@ static TARGET void copy_strided_##size(uint8_t *dst, const uint8_t *src,			\
 	}											\
 }
 
-DEFINE_STRIDED(1)
-DEFINE_STRIDED(2)
-DEFINE_STRIDED(4)
-DEFINE_STRIDED(8)
-DEFINE_STRIDED(16)
-DEFINE_STRIDED(32)
-DEFINE_STRIDED(64)
-
-static void end_streams(void)
-{
-	_mm_sfence();
-}
-
-const struct engine_copy_kernels engine_copy_avx512 = {
-	.run = FOR_EACH_SIZE(copy_run),
-	.stream_run = FOR_EACH_SIZE(stream_run),
-	.broadcast = FOR_EACH_SIZE(copy_broadcast),
-	.stream_broadcast = FOR_EACH_SIZE(stream_broadcast),
-	.strided = FOR_EACH_SIZE(copy_strided),
-	.pairs = FOR_EACH_SIZE(copy_pairs),
-	.runs = copy_runs,
-	.end_streams = end_streams,
-};
+#include "copy_table.h"
 
 #endif /* __x86_64__ */

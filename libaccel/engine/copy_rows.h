@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#define LINE_BYTES	64
+#include "arithmetic.h"
 
 #define VECTOR_TYPE(size) __attribute__((vector_size(size), aligned(1), may_alias))
 

@@ -5,20 +5,11 @@
  */
 #include <string.h>
 
+#include "arithmetic.h"
 #include "gather.h"
 #include "move.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC, NUM_STREAMS = ENGINE_MOVE_STREAMS };
-
-static int64_t min(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* The bytes that a stream reaches around its address in the loops of a nest. */
 static struct engine_interval reach(const struct engine_nest *nest, uint32_t stream, int64_t size)

@@ -5,6 +5,7 @@
  * move_rows.c's, large transposes staging.c's, indirect operands gather.c's.
  */
 #include "access.h"
+#include "arithmetic.h"
 #include "gather.h"
 #include "move.h"
 #include "move_rows.h"
@@ -14,25 +15,8 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC, NUM_STREAMS = ENGINE_MOVE_S
 /* Rows of the source that are walked side by side. */
 #define TRANSPOSE_ROWS	256
 
-#define LINE_BYTES	64
-
 /* The width of the source's rows in a block that is streamed to the destination at once. */
 #define STREAMED_ROW_BYTES	1024
-
-static int64_t min(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t magnitude(int64_t value)
-{
-	return value < 0 ? -value : value;
-}
 
 /* The last loop, where it is contiguous on both sides and short, makes one larger element. */
 static void widen_element(struct engine_move *move, uint32_t *size_shift)
@@ -51,20 +35,6 @@ static void widen_element(struct engine_move *move, uint32_t *size_shift)
 		*size_shift = shift;
 		return;
 	}
-}
-
-/* The loop in which the source takes its smallest steps, if that is not the last: else the last. */
-static uint32_t source_loop(const struct engine_nest *nest)
-{
-	const int64_t *strides = nest->streams[SRC].strides;
-	uint32_t best = nest->rank - 1;
-
-	if (!strides[best])
-		return best;
-	for (uint32_t d = nest->rank - 1; d-- > 0; )
-		if (strides[d] && magnitude(strides[d]) < magnitude(strides[best]))
-			best = d;
-	return best;
 }
 
 /* Makes the last two loops of the nest the tile. */
@@ -237,7 +207,7 @@ void engine_move_prepare(struct engine_move *move, const struct engine_run *run,
 		return;
 	widen_element(move, &size_shift);
 	move->size = 1 << size_shift;
-	loop = move->nest.rank ? source_loop(&move->nest) : 0;
+	loop = move->nest.rank ? engine_nest_closest(&move->nest, SRC, move->nest.rank - 1) : 0;
 	if (loop + 1 < move->nest.rank) {
 		match_crossed(move, run, loop, size_shift);
 		return;

@@ -3,28 +3,17 @@
  * Moves of runs: in which order rows are visited, what is fetched ahead of them, and whether they
  * are stored around the caches. Runs that are as short as an element can be are move.c's.
  */
+#include "arithmetic.h"
 #include "move_rows.h"
 #include "move_windows.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
-
-#define LINE_BYTES	64
 
 /* Fewer short runs than this in a row are no row. */
 #define LEAST_ROWS	16
 
 /* So far ahead that memory has answered when a row's turn comes. */
 #define AHEAD_BYTES	2048
-
-static int64_t magnitude(int64_t value)
-{
-	return value < 0 ? -value : value;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* Whether every run of the destination is whole lines. */
 static bool has_whole_lines(const struct engine_nest *nest, const uint8_t *base, int64_t bytes)
@@ -35,18 +24,6 @@ static bool has_whole_lines(const struct engine_nest *nest, const uint8_t *base,
 	for (uint32_t d = 0; d + 1 < nest->rank; d++)
 		bits |= (uint64_t)dst->strides[d];
 	return (bits | (uint64_t)bytes) % LINE_BYTES == 0;
-}
-
-/* The loop outside of the runs in which the source goes on most closely. */
-static uint32_t closest_loop(const struct engine_nest *nest)
-{
-	const int64_t *strides = nest->streams[SRC].strides;
-	uint32_t best = nest->rank - 2;
-
-	for (uint32_t d = nest->rank - 2; d-- > 0; )
-		if (strides[d] && magnitude(strides[d]) < magnitude(strides[best]))
-			best = d;
-	return best;
 }
 
 /* The loop for runs so short that starting a row costs more than they do. */
@@ -113,7 +90,7 @@ bool engine_move_match_rows(struct engine_move *move, const struct engine_plan *
 		return false;
 	if (nest->rank > 1 && plan->streams &&
 	    has_whole_lines(nest, plan->operands[0].base, bytes)) {
-		uint32_t loop = closest_loop(nest);
+		uint32_t loop = engine_nest_closest(nest, SRC, nest->rank - 2);
 
 		follows_source = loop < nest->rank - 2;
 		engine_nest_sink(nest, loop, nest->rank - 2);

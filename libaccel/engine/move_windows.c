@@ -5,27 +5,16 @@
  * one run for all rows together is a row of the source: they are the columns of the destination,
  * and this is a transpose of rows that are not the same distance apart.
  */
+#include "arithmetic.h"
 #include "move_windows.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
-
-#define LINE_BYTES	64
 
 /* Fewer windows in a row are not worth transposing. */
 #define LEAST_WINDOWS	8
 
 /* Elements of a window whose places are known at a time. */
 #define MAX_TAPS	1024
-
-static int64_t min(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* The longest loop in which windows slide, one element at a time; the last one if there is none. */
 static uint32_t sliding_loop(const struct engine_nest *nest, int64_t size)

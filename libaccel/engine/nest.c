@@ -2,12 +2,8 @@
 /*
  * The canonical form of a loop nest without windows, and walking over a nest.
  */
+#include "arithmetic.h"
 #include "nest.h"
-
-static uint64_t magnitude(int64_t value)
-{
-	return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
 
 static void copy_loop(struct engine_nest *nest, uint32_t to, uint32_t from)
 {
@@ -180,4 +176,15 @@ bool engine_walk_next(struct engine_walk *walk)
 			walk->offsets[s] -= nest->streams[s].strides[d] * (nest->extents[d] - 1);
 	}
 	return false;
+}
+
+uint32_t engine_nest_closest(const struct engine_nest *nest, uint32_t stream, uint32_t last)
+{
+	const int64_t *strides = nest->streams[stream].strides;
+	uint32_t best = last;
+
+	for (uint32_t d = last; d-- > 0; )
+		if (strides[d] && magnitude(strides[d]) < magnitude(strides[best]))
+			best = d;
+	return best;
 }

@@ -60,4 +60,10 @@ void engine_walk_begin(struct engine_walk *walk, const struct engine_nest *nest,
 /* Goes to the next point, the last loop fastest. Returns false after the last one. */
 bool engine_walk_next(struct engine_walk *walk);
 
+/*
+ * Of the loops up to last, the one in which a stream takes its smallest steps; last where it stands
+ * still in that one, or no other has smaller ones.
+ */
+uint32_t engine_nest_closest(const struct engine_nest *nest, uint32_t stream, uint32_t last);
+
 #endif /* TESSERA_ENGINE_NEST_H */

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "arithmetic.h"
 #include "kernels.h"
 #include "panel.h"
 
@@ -20,7 +21,7 @@
 
 /* Rows side by side: a few of the widest, each with a line more. */
 #define PACKED_ROWS	32
-#define PACKED_BYTES	(PACKED_ROWS * (SRC_RUN_BYTES + ENGINE_LINE_BYTES))
+#define PACKED_BYTES	(PACKED_ROWS * (SRC_RUN_BYTES + LINE_BYTES))
 
 /* Rows less wide are taken from where they are, so many bytes at a time. */
 #define PACKED_ROW_BYTES	256
@@ -31,16 +32,6 @@
 
 /* Kernels of programs read whole strips of so many points, of no more than 8 bytes each. */
 #define SLACK_BYTES	(8 * ENGINE_STRIP_ALIGNMENT)
-
-static int64_t min(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 static int64_t size_of(const struct engine_panels *panels, uint32_t k)
 {
@@ -109,9 +100,9 @@ static void choose_sides(struct engine_panels *panels, int64_t smallest, int64_t
 static void choose_units(struct engine_panels *panels, int64_t largest)
 {
 	const int64_t side_bytes = panels->sides[ENGINE_MIDDLE] * largest;
-	const int64_t lines = (side_bytes + ENGINE_LINE_BYTES - 1) / ENGINE_LINE_BYTES;
+	const int64_t lines = divide_up(side_bytes, LINE_BYTES);
 
-	panels->pitch = (lines | 1) * ENGINE_LINE_BYTES;
+	panels->pitch = (lines | 1) * LINE_BYTES;
 	panels->packed_rows = PACKED_ROWS;
 	while (panels->packed_rows * panels->pitch > PACKED_BYTES)
 		panels->packed_rows /= 2;
@@ -138,7 +129,7 @@ static void cut(struct engine_panels *panels, int64_t bytes)
 		smallest = min(smallest, size_of(panels, k));
 		largest = max(largest, size_of(panels, k));
 	}
-	panels->source_bytes = bytes / count / ENGINE_LINE_BYTES * ENGINE_LINE_BYTES;
+	panels->source_bytes = bytes / count / LINE_BYTES * LINE_BYTES;
 	choose_sides(panels, smallest,
 		     min(panels->source_bytes - SLACK_BYTES, PANEL_BYTES / count) / largest);
 	choose_units(panels, largest);
@@ -290,7 +281,7 @@ int64_t engine_panels_fill(struct engine_panels *panels, const struct engine_pan
 void engine_panels_init(struct engine_panels *panels, const struct engine_plan *plan,
 			const struct engine_access *access, uint8_t *room, int64_t bytes)
 {
-	const int64_t half = (bytes - PACKED_BYTES) / 2 / ENGINE_LINE_BYTES * ENGINE_LINE_BYTES;
+	const int64_t half = (bytes - PACKED_BYTES) / 2 / LINE_BYTES * LINE_BYTES;
 
 	*panels = (struct engine_panels){
 		.plan = plan,

@@ -9,6 +9,7 @@
 #define TESSERA_ENGINE_PANEL_H
 
 #include "access.h"
+#include "arithmetic.h"
 
 /* The loops of a panel, and of a block in it. */
 enum { ENGINE_OUTER, ENGINE_MIDDLE, ENGINE_INNER, ENGINE_PANEL_LOOPS };
@@ -18,9 +19,6 @@ enum { ENGINE_OUTER, ENGINE_MIDDLE, ENGINE_INNER, ENGINE_PANEL_LOOPS };
 
 /* So few rows are interleaved as they are loaded and stored, and need no panel. */
 #define ENGINE_FEW_POINTS	8
-
-/* Bytes that memory is read and written in. */
-#define ENGINE_LINE_BYTES	64
 
 /* Where a panel lies in its nest. */
 struct engine_panel_place {
@@ -81,7 +79,7 @@ static inline void engine_fetch_rows(const uint8_t *memory, int64_t count, int64
 				     int64_t bytes)
 {
 	for (int64_t row = 0; row < count; row++) {
-		for (int64_t b = 0; b < bytes; b += ENGINE_LINE_BYTES)
+		for (int64_t b = 0; b < bytes; b += LINE_BYTES)
 			__builtin_prefetch(memory + b);
 		memory += step;
 	}

@@ -6,23 +6,12 @@
  * a plan do not depend on how many threads there are: what a run does, and which fault it ends
  * with, does not either.
  */
+#include "arithmetic.h"
 #include "parts.h"
-
-#define LINE_BYTES	64
 
 /* What is read from a source in one piece is worth the journey; a little more is not cut at all. */
 #define PIECE_BYTES	512
 #define WHOLE_BYTES	4096
-
-static uint64_t magnitude(int64_t value)
-{
-	return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 static int64_t extent(const struct engine_box *box, uint32_t d)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "arithmetic.h"
 #include "assemble.h"
 #include "cache.h"
 #include "check.h"
@@ -201,8 +202,6 @@ static uint64_t loaded_bytes(const struct engine_plan *plan)
 
 /* Runs that end within lines and are shorter than this are not streamed by themselves. */
 #define LEAST_STREAM_BYTES	1024
-#define LINE_BYTES		64
-
 /* Whether the only region is made of such runs. */
 static bool has_short_runs(const struct engine_plan *plan)
 {

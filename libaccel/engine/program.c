@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "program.h"
 
 /* What a step does, for one that may become part of a chain; of another the opcode is 0. */
@@ -397,11 +398,6 @@ void engine_program_init(struct engine_program *program,
 		program->steps[program->num_steps - 1].dst == program->result;
 	count_strips(program, &assignment);
 	lay_out_strips(program, &assignment);
-}
-
-static size_t min(size_t a, size_t b)
-{
-	return a < b ? a : b;
 }
 
 void engine_program_begin(const struct engine_program *program, uint8_t *strips, uint32_t count)

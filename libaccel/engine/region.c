@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "arithmetic.h"
 #include "region.h"
 
 enum state { FAILS, UNDECIDED, HOLDS };
@@ -53,11 +54,6 @@ struct cut {
 	struct engine_interval certain;	/* within possible; may be empty */
 	int64_t num_undecided;
 };
-
-static uint64_t magnitude(int64_t value)
-{
-	return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
 
 static int64_t count(const struct engine_interval *interval)
 {

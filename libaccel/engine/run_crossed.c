@@ -5,17 +5,11 @@
  */
 #include <string.h>
 
+#include "arithmetic.h"
+#include "panel.h"
 #include "run_crossed.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
-
-/* So few points on either side are better interleaved. */
-#define FEW_POINTS	8
-
-static int64_t min(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
 
 static int64_t size_of(const struct engine_crossed *crossed, uint32_t k)
 {
@@ -175,8 +169,8 @@ static bool prepare_move(struct engine_crossed *crossed)
 	staging->src_size = size_of(crossed, crossed->source);
 	staging->pack_row = pack_row;
 	staging->context = crossed;
-	return nest->extents[nest->rank - 1] > FEW_POINTS &&
-	       nest->extents[staging->src_loop] > FEW_POINTS &&
+	return nest->extents[nest->rank - 1] > ENGINE_FEW_POINTS &&
+	       nest->extents[staging->src_loop] > ENGINE_FEW_POINTS &&
 	       engine_staging_prepare(staging, &move->nest, move->size,
 				      engine_move_stream_kernel(move, isa, staging->src_loop));
 }

@@ -8,6 +8,7 @@
  */
 #include <stddef.h>
 
+#include "arithmetic.h"
 #include "kernels.h"
 #include "panel.h"
 #include "run_crossed.h"
@@ -51,21 +52,6 @@ struct pass {
 	struct block block;			/* that is next there */
 	int64_t due;			/* points that are to be computed before more is filled */
 };
-
-static int64_t min(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t magnitude(int64_t value)
-{
-	return value < 0 ? -value : value;
-}
 
 static int64_t stride_of(const struct pass *pass, uint32_t k, int loop)
 {
@@ -584,14 +570,10 @@ static uint32_t second_loop(const struct engine_nest *nest, uint32_t num_operand
 	uint32_t last = nest->rank - 1;
 
 	for (uint32_t k = 1; k < num_operands; k++) {
-		const int64_t *strides = nest->streams[k].strides;
-		uint32_t best = last;
+		uint32_t closest = engine_nest_closest(nest, k, last);
 
-		for (uint32_t d = last; strides[last] && d-- > 0; )
-			if (strides[d] && magnitude(strides[d]) < magnitude(strides[best]))
-				best = d;
-		if (best != last)
-			return best;
+		if (closest != last)
+			return closest;
 	}
 	return last - 1;
 }
@@ -601,7 +583,7 @@ static bool is_crossed(const struct engine_nest *nest, uint32_t num_operands)
 {
 	for (uint32_t k = 1; k < num_operands; k++) {
 		const int64_t *strides = nest->streams[k].strides;
-		int64_t outer = magnitude(strides[nest->rank - 2]);
+		uint64_t outer = magnitude(strides[nest->rank - 2]);
 
 		if (outer && outer < magnitude(strides[nest->rank - 1]))
 			return true;
@@ -661,7 +643,7 @@ static void choose_loops(struct pass *pass)
 int engine_run_program(struct engine_run *run, const struct engine_box *box, uint32_t loads)
 {
 	uint8_t strips[ENGINE_STRIPS_BYTES] __attribute__((aligned(ENGINE_STRIP_ALIGNMENT)));
-	uint8_t room[ENGINE_SMALL_PANELS_BYTES] __attribute__((aligned(ENGINE_LINE_BYTES)));
+	uint8_t room[ENGINE_SMALL_PANELS_BYTES] __attribute__((aligned(LINE_BYTES)));
 	struct pass pass = { .run = run, .strips = strips };
 	const int64_t *sides = pass.sides;
 	struct engine_crossed crossed;

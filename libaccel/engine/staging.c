@@ -6,11 +6,10 @@
  */
 #include <string.h>
 
+#include "arithmetic.h"
 #include "move.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
-
-#define LINE_BYTES	64
 
 /* Less is not worth the way. */
 #define LEAST_BYTES	131072
@@ -54,31 +53,6 @@ struct slots {
 
 _Static_assert(PACKED_BYTES + 2 * HALF_BYTES + sizeof(struct slots) <= ENGINE_SCRATCH_BYTES,
 	       "scratch has room for all");
-
-static int64_t min(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t magnitude(int64_t value)
-{
-	return value < 0 ? -value : value;
-}
-
-static int64_t divide_up(int64_t value, int64_t divisor)
-{
-	return (value + divisor - 1) / divisor;
-}
-
-static int64_t round_up(int64_t value, int64_t multiple)
-{
-	return divide_up(value, multiple) * multiple;
-}
 
 /* --- cutting ---------------------------------------------------------------------------------- */
 

@@ -363,6 +363,8 @@ build/bench/%: build/release/tests/bench/%.o $(static_library)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
+build/bench/bench_submit: build/release/tools/bench_debugfs.o
+
 # Other libraries that accel bench --peers runs, as far as they are installed: at their best on this
 # machine, which is why they are not built with CFLAGS.
 eigen := /usr/include/eigen3

@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <accel.h>
 
+#include "measure.h"
+
 #define NUM_ROUNDS	1000
-#define NUM_REPEATS	10
+#define NUM_CALLS	10
 #define MAX_STEPS	4	/* and a NULL after them */
-#define COPY_BYTES	65536
 
 struct example {
 	uint32_t rank;
@@ -37,14 +37,6 @@ static const struct example examples[] = {
 };
 
 static struct accel_map *maps[MAX_STEPS + 1];
-
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
-}
 
 static void plan(const void *context)
 {
@@ -73,31 +65,6 @@ static void plan(const void *context)
 	accel_function_unref(function);
 }
 
-static void copy(const void *context)
-{
-	static char destination[COPY_BYTES];
-
-	memcpy(destination, context, COPY_BYTES);
-	/* The copy must not be optimised away. */
-	__asm__ volatile("" : : "r"(destination) : "memory");
-}
-
-/* Microseconds of one call, the least of all rounds. */
-static double measure(void (*function)(const void *), const void *context)
-{
-	double least = 1e30, start, taken;
-
-	for (int round = 0; round < NUM_ROUNDS; round++) {
-		start = now_us();
-		for (int k = 0; k < NUM_REPEATS; k++)
-			function(context);
-		taken = (now_us() - start) / NUM_REPEATS;
-		if (taken < least)
-			least = taken;
-	}
-	return least;
-}
-
 static void run(const struct example *example, double reference)
 {
 	double taken;
@@ -106,7 +73,7 @@ static void run(const struct example *example, double reference)
 	for (; count < MAX_STEPS && example->maps[count]; count++)
 		if (accel_map_parse(example->maps[count], &maps[count], NULL))
 			abort();
-	taken = measure(plan, example);
+	taken = measure_us(plan, example, NUM_ROUNDS, NUM_CALLS);
 	printf("%10.2f us  %6.2f memcpy  from a function to its plan: %u axes, %d maps%s%s\n",
 	       taken, taken / reference, example->rank, count, example->text ? ", " : "",
 	       example->text ? example->text : "");
@@ -118,8 +85,7 @@ static void run(const struct example *example, double reference)
 
 int main(void)
 {
-	static char source[COPY_BYTES];
-	double reference = measure(copy, source);
+	double reference = measure_memcpy_us(NUM_ROUNDS, NUM_CALLS);
 
 	printf("%10.2f us  memcpy of 64 KiB\n", reference);
 	for (size_t k = 0; k < sizeof(examples) / sizeof(examples[0]); k++)

@@ -6,9 +6,10 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <accel.h>
+
+#include "measure.h"
 
 #define NUM_ROUNDS	15
 #define RANK		4
@@ -91,34 +92,19 @@ static void prepare(struct way *way, const struct accel_function *function, bool
 
 static double run(struct way *way)
 {
-	struct timespec start, end;
 	struct accel_error error;
+	double start = now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	require(accel_task_submit(way->task, NULL, 0, &error), &error);
 	require(accel_task_wait(way->task, -1, &error), &error);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	return (double)(end.tv_sec - start.tv_sec) * 1e3 +
-	       (double)(end.tv_nsec - start.tv_nsec) / 1e6;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(struct way *way)
-{
-	qsort(way->times, NUM_ROUNDS, sizeof(way->times[0]), compare);
-	return way->times[NUM_ROUNDS / 2];
+	return (now_ns() - start) / 1e6;
 }
 
 static void report(const struct chain *chain, struct way *fused, struct way *unfused)
 {
 	uint32_t saved = unfused->info.passes - fused->info.passes;
-	double fused_ms = median(fused), unfused_ms = median(unfused);
+	double fused_ms = median(fused->times, NUM_ROUNDS);
+	double unfused_ms = median(unfused->times, NUM_ROUNDS);
 	double gain = (unfused_ms - fused_ms) / fused_ms;
 
 	printf("%10.2f ms fused, %.2f ms unfused: gain %.2f, %.2f times the %u passes saved: %s\n",

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <accel.h>
 
+#include "measure.h"
+
 #define NUM_ROUNDS	20
-#define NUM_REPEATS	2000
-#define COPY_BYTES	65536
+#define NUM_CALLS	2000
 
 struct example {
 	const char *text;
@@ -28,14 +28,6 @@ static const struct example examples[] = {
 	{ "(a, b, c, d, e) -> (e, d, c, b, a)", 5, { 3, 5, 7, 11, 13 } },
 };
 
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
-}
-
 static void analyse(const void *context)
 {
 	const struct example *example = context;
@@ -50,41 +42,14 @@ static void analyse(const void *context)
 	accel_map_unref(map);
 }
 
-static void copy(const void *context)
-{
-	static char destination[COPY_BYTES];
-
-	memcpy(destination, context, COPY_BYTES);
-	/* The copy must not be optimised away. */
-	__asm__ volatile("" : : "r"(destination) : "memory");
-}
-
-/* Microseconds of one call, the least of all rounds. */
-static double measure(void (*function)(const void *), const void *context)
-{
-	double least = 1e30, start, taken;
-	int round, k;
-
-	for (round = 0; round < NUM_ROUNDS; round++) {
-		start = now_us();
-		for (k = 0; k < NUM_REPEATS; k++)
-			function(context);
-		taken = (now_us() - start) / NUM_REPEATS;
-		if (taken < least)
-			least = taken;
-	}
-	return least;
-}
-
 int main(void)
 {
-	static char source[COPY_BYTES];
-	double reference = measure(copy, source), taken;
+	double reference = measure_memcpy_us(NUM_ROUNDS, NUM_CALLS), taken;
 	size_t k;
 
 	printf("%10.2f us  memcpy of 64 KiB\n", reference);
 	for (k = 0; k < sizeof(examples) / sizeof(examples[0]); k++) {
-		taken = measure(analyse, &examples[k]);
+		taken = measure_us(analyse, &examples[k], NUM_ROUNDS, NUM_CALLS);
 		printf("%10.2f us  %6.2f memcpy  parse, analyse, invert %s\n", taken,
 		       taken / reference, examples[k].text);
 	}

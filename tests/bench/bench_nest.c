@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lower/nest.h"
+#include "measure.h"
 
 #define NUM_ROUNDS	20
-#define NUM_REPEATS	500
-#define COPY_BYTES	65536
+#define NUM_CALLS	500
 #define MAX_TERMS	8
 
 /* Axes n, c, d, h, w; the indices of both operands, outermost first, with their extents. */
@@ -39,14 +38,6 @@ static const struct example examples[] = {
 	  { "n", "c", "d", "(56*h + w) % 49", "(56*h + w) // 49" }, { 2, 64, 8, 49, 64 },
 	  { "n", "c", "d", "w", "h" }, { 2, 64, 8, 56, 56 } },
 };
-
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
-}
 
 static void add_operand(struct lower_nest *nest, const char *const *texts, const int64_t *shape)
 {
@@ -89,41 +80,15 @@ static void lower(const void *context)
 	accel_plan_unref(plan);
 }
 
-static void copy(const void *context)
-{
-	static char destination[COPY_BYTES];
-
-	memcpy(destination, context, COPY_BYTES);
-	/* The copy must not be optimised away. */
-	__asm__ volatile("" : : "r"(destination) : "memory");
-}
-
-/* Microseconds of one call, the least of all rounds. */
-static double measure(void (*function)(const void *), const void *context)
-{
-	double least = 1e30, start, taken;
-
-	for (int round = 0; round < NUM_ROUNDS; round++) {
-		start = now_us();
-		for (int k = 0; k < NUM_REPEATS; k++)
-			function(context);
-		taken = (now_us() - start) / NUM_REPEATS;
-		if (taken < least)
-			least = taken;
-	}
-	return least;
-}
-
 int main(void)
 {
-	static char source[COPY_BYTES];
 	static struct lower_nest nest;
-	double reference = measure(copy, source), taken;
+	double reference = measure_memcpy_us(NUM_ROUNDS, NUM_CALLS), taken;
 
 	printf("%10.2f us  memcpy of 64 KiB\n", reference);
 	for (size_t k = 0; k < sizeof(examples) / sizeof(examples[0]); k++) {
 		make_nest(&examples[k], &nest);
-		taken = measure(lower, &nest);
+		taken = measure_us(lower, &nest, NUM_ROUNDS, NUM_CALLS);
 		printf("%10.2f us  %6.2f memcpy  lower %s\n", taken, taken / reference,
 		       examples[k].name);
 		lower_nest_release(&nest);

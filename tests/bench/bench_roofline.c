@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+
+#include "measure.h"
 
 #define SIZE		((size_t)64 << 20)
 #define PITCH		((size_t)16384)
@@ -180,26 +181,10 @@ static char *allocate(int advice)
 /* Gigabytes a second. */
 static double measure(const struct kind *kind, const struct memory *memory)
 {
-	struct timespec start, end;
+	double start = now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	kind->run(memory, kind->piece);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	return (double)kind->bytes / ((double)(end.tv_sec - start.tv_sec) * 1e9 +
-				      (double)(end.tv_nsec - start.tv_nsec));
-}
-
-static int compare(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
-static double median(double *values)
-{
-	qsort(values, NUM_ROUNDS, sizeof(*values), compare);
-	return values[NUM_ROUNDS / 2];
+	return (double)kind->bytes / (now_ns() - start);
 }
 
 static void measure_all(const char *pages, int advice)
@@ -214,8 +199,8 @@ static void measure_all(const char *pages, int advice)
 		}
 	}
 	for (size_t k = 0; k < NUM_KINDS; k++)
-		printf("%10.2f GB/s  %5.2f memcpy  %s, pages of %s\n", median(rates[k]),
-		       median(ratios[k]), kinds[k].what, pages);
+		printf("%10.2f GB/s  %5.2f memcpy  %s, pages of %s\n", median(rates[k], NUM_ROUNDS),
+		       median(ratios[k], NUM_ROUNDS), kinds[k].what, pages);
 }
 
 int main(void)

@@ -6,32 +6,19 @@
  *
  *   bench_submit [ROUNDS]
  */
-#define _GNU_SOURCE 1
-#include <fcntl.h>
-#include <glob.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <accel.h>
 
+#include "../../tools/bench.h"
 #include "device/submission.h"
+#include "measure.h"
 
 #define BYTES		4096
 #define MAX_ROUNDS	100000
 #define MAX_DEPTH	16	/* submissions under way at a time */
 #define NUM_JOBS	16384	/* of one measurement of throughput */
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 static void check(int ret, const char *what, const struct accel_error *error)
 {
@@ -92,81 +79,16 @@ static void wait_for(struct accel_submission *submission)
 	check(submission_wait(submission, -1, &error), "wait", &error);
 }
 
-/* Files of debugfs */
-
-/* The path of a file of the device, or none: "". Under dri in newer kernels */
-static void find_debugfs(const char *name, char path[128])
-{
-	char pattern[100];
-	glob_t found;
-
-	path[0] = '\0';
-	snprintf(pattern, sizeof(pattern), "/sys/kernel/debug/[ad][cr][ci]*/*/%s", name);
-	if (!glob(pattern, 0, NULL, &found))
-		snprintf(path, 128, "%s", found.gl_pathv[0]);
-	globfree(&found);
-}
-
-/* What a file says, as a string */
-static void read_debugfs(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? 0 : read(fd, text, size - 1);
-
-	text[length > 0 ? length : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
-}
-
-static int64_t round_trip_ns(const char *path)
-{
-	char text[32];
-
-	read_debugfs(path, text, sizeof(text));
-	return strtoll(text, NULL, 10);
-}
-
-/* Sums of what the device has counted, over its queues */
-struct counts {
-	uint64_t doorbells;
-	uint64_t interrupts;
-};
-
-static uint64_t sum_of(const char *text, const char *name)
-{
-	uint64_t sum = 0;
-
-	while ((text = strstr(text, name))) {
-		text += strlen(name);
-		sum += strtoull(text, NULL, 10);
-	}
-	return sum;
-}
-
-static struct counts read_counts(void)
-{
-	static char text[65536];
-	char path[128];
-
-	find_debugfs("queues", path);
-	read_debugfs(path, text, sizeof(text));
-	return (struct counts){ sum_of(text, " doorbells "), sum_of(text, " interrupts ") };
-}
-
 /* Latency */
 
-static int compare(const void *a, const void *b)
+/* Sorts the times, and returns their median. */
+static double print_times(const char *name, double *times_ns, uint32_t count)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	double middle = median(times_ns, count);
 
-	return (x > y) - (x < y);
-}
-
-static void print_times(const char *name, int64_t *times_ns, uint32_t count)
-{
-	qsort(times_ns, count, sizeof(times_ns[0]), compare);
-	printf("%-28s median %8.1f us   p99 %8.1f us   least %8.1f us\n", name,
-	       times_ns[count / 2] / 1e3, times_ns[count * 99ull / 100] / 1e3, times_ns[0] / 1e3);
+	printf("%-28s median %8.1f us   p99 %8.1f us   least %8.1f us\n", name, middle / 1e3,
+	       times_ns[count * 99ull / 100] / 1e3, times_ns[0] / 1e3);
+	return middle;
 }
 
 /* What the times of a submission are made of */
@@ -185,13 +107,13 @@ static const char *const part_names[NUM_PARTS] = {
 	"  wake-up and result", "job of 4 KiB",
 };
 
-static void measure_job(struct accel_submission *submission, int64_t *parts[NUM_PARTS], uint32_t n)
+static void measure_job(struct accel_submission *submission, double *parts[NUM_PARTS], uint32_t n)
 {
 	struct accel_job_result job;
 	struct accel_fence_result result;
 	struct accel_fence *fence;
 	struct accel_error error;
-	int64_t start, submitted, end;
+	double start, submitted, end;
 
 	start = now_ns();
 	submit(submission);
@@ -203,32 +125,39 @@ static void measure_job(struct accel_submission *submission, int64_t *parts[NUM_
 	check(accel_fence_job_result(fence, 0, &job, &error), "result", &error);
 	accel_fence_unref(fence);
 	parts[PART_SUBMIT][n] = submitted - start;
-	parts[PART_HAND_OVER][n] = (int64_t)(result.start_ns - result.submit_ns);
-	parts[PART_DEVICE][n] = (int64_t)(result.end_ns - result.start_ns);
-	parts[PART_ENGINE][n] = (int64_t)job.device_ns;
-	parts[PART_WAKE_UP][n] = end - (int64_t)result.end_ns;
+	parts[PART_HAND_OVER][n] = (double)(result.start_ns - result.submit_ns);
+	parts[PART_DEVICE][n] = (double)(result.end_ns - result.start_ns);
+	parts[PART_ENGINE][n] = (double)job.device_ns;
+	parts[PART_WAKE_UP][n] = end - (double)result.end_ns;
 	parts[PART_TOTAL][n] = end - start;
 }
 
-static void measure_latency(struct accel_device *device, uint32_t rounds)
+static double *new_times(uint32_t count)
+{
+	double *times_ns = calloc(count, sizeof(*times_ns));
+
+	if (!times_ns)
+		abort();
+	return times_ns;
+}
+
+/* A device without registers for it has no bare round trips: they are 0. */
+static void measure_latency(struct accel_device *device, const char *debugfs, uint32_t rounds)
 {
 	struct accel_submission *submission = prepare(device, 1);
-	int64_t *trips = calloc(rounds, sizeof(trips[0]));
-	int64_t *parts[NUM_PARTS];
-	char path[128];
+	double *trips = new_times(rounds), *parts[NUM_PARTS], trip, total;
 
-	find_debugfs("test_round_trip", path);
 	for (int i = 0; i < NUM_PARTS; i++)
-		parts[i] = calloc(rounds, sizeof(int64_t));
+		parts[i] = new_times(rounds);
 	for (uint32_t n = 0; n < rounds; n++) {
-		trips[n] = round_trip_ns(path);
+		bench_debugfs_round_trip(debugfs, &trips[n]);
 		measure_job(submission, parts, n);
 	}
-	print_times("register to interrupt", trips, rounds);
-	for (int i = NUM_PARTS - 1; i >= 0; i--)
+	trip = print_times("register to interrupt", trips, rounds);
+	total = print_times(part_names[PART_TOTAL], parts[PART_TOTAL], rounds);
+	for (int i = PART_TOTAL - 1; i >= 0; i--)
 		print_times(part_names[i], parts[i], rounds);
-	printf("job / register to interrupt  median %.2f\n",
-	       (double)parts[PART_TOTAL][rounds / 2] / (double)trips[rounds / 2]);
+	printf("job / register to interrupt  median %.2f\n", total / trip);
 	for (int i = 0; i < NUM_PARTS; i++)
 		free(parts[i]);
 	free(trips);
@@ -237,18 +166,19 @@ static void measure_latency(struct accel_device *device, uint32_t rounds)
 
 /* Throughput */
 
-static void measure_throughput(struct accel_device *device, uint32_t num_jobs, uint32_t depth)
+static void measure_throughput(struct accel_device *device, const char *debugfs, uint32_t num_jobs,
+			       uint32_t depth)
 {
 	struct accel_submission *submissions[MAX_DEPTH];
 	uint32_t num_submits = NUM_JOBS / num_jobs;
-	struct counts before, after;
-	int64_t start, took;
+	struct bench_counts before = { 0 }, after = { 0 };
+	double start, took;
 
 	if (num_submits > 2048)
 		num_submits = 2048;
 	for (uint32_t i = 0; i < depth; i++)
 		submissions[i] = prepare(device, num_jobs);
-	before = read_counts();
+	bench_debugfs_counts(debugfs, &before);
 	start = now_ns();
 	for (uint32_t n = 0; n < num_submits + depth; n++) {
 		if (n >= depth)
@@ -257,10 +187,10 @@ static void measure_throughput(struct accel_device *device, uint32_t num_jobs, u
 			submit(submissions[n % depth]);
 	}
 	took = now_ns() - start;
-	after = read_counts();
+	bench_debugfs_counts(debugfs, &after);
 	printf("%4u jobs a submit, %u under way  %9.0f jobs/s   %.2f doorbells, %.2f interrupts "
 	       "a submit\n", num_jobs, depth,
-	       (double)num_submits * num_jobs * 1e9 / (double)took,
+	       (double)num_submits * num_jobs * 1e9 / took,
 	       (double)(after.doorbells - before.doorbells) / num_submits,
 	       (double)(after.interrupts - before.interrupts) / num_submits);
 	for (uint32_t i = 0; i < depth; i++)
@@ -273,6 +203,7 @@ int main(int argc, char **argv)
 	uint32_t rounds = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 2000;
 	struct accel_device_info info;
 	struct accel_device *device;
+	char debugfs[BENCH_DEBUGFS_SIZE];
 	struct accel_error error;
 
 	if (!rounds || rounds > MAX_ROUNDS) {
@@ -285,10 +216,11 @@ int main(int argc, char **argv)
 	if (info.kind == ACCEL_DEVICE_CPU) {
 		printf("submissions: there is no Tessera here, and nothing to measure\n");
 	} else {
-		measure_latency(device, rounds);
+		bench_debugfs_find(info.name, debugfs);
+		measure_latency(device, debugfs, rounds);
 		for (uint32_t i = 0; i < 3; i++) {
-			measure_throughput(device, sizes[i], 1);
-			measure_throughput(device, sizes[i], MAX_DEPTH);
+			measure_throughput(device, debugfs, sizes[i], 1);
+			measure_throughput(device, debugfs, sizes[i], MAX_DEPTH);
 		}
 	}
 	accel_device_unref(device);

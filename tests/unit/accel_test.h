@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tests of the library and the tool share: cmocka, and how a failure is expected.
+ * What the tests of the library and the tool share: cmocka, how a failure is expected, and the
+ * device that most run on.
  */
 #ifndef TESTS_ACCEL_TEST_H
 #define TESTS_ACCEL_TEST_H
@@ -36,5 +37,17 @@
 } while (0)
 
 #define COUNT(array)	((uint32_t)(sizeof(array) / sizeof((array)[0])))
+
+/* Set-up and tear-down of a group whose state is the CPU's device. */
+static inline int open_cpu(void **state)
+{
+	return accel_open("cpu", (struct accel_device **)state, NULL);
+}
+
+static inline int close_cpu(void **state)
+{
+	accel_device_unref(*state);
+	return 0;
+}
 
 #endif /* TESTS_ACCEL_TEST_H */

@@ -3,23 +3,11 @@
  * Copies between tensors: the jobs that they become, what is refused, and random ones against
  * a walk over every index. `--seed N` replays one run of the random copies.
  */
-#include <time.h>
-
 #include "accel_test.h"
+#include "seed.h"
 
 static struct accel_error error;
 static uint64_t seed;
-
-static int open_cpu(void **state)
-{
-	return accel_open("cpu", (struct accel_device **)state, NULL);
-}
-
-static int close_cpu(void **state)
-{
-	accel_device_unref(*state);
-	return 0;
-}
 
 /* Copies -------------------------------------------------------------------------------------- */
 
@@ -350,16 +338,11 @@ static void stores_that_collide_are_refused(void **state)
 
 /* Random copies ------------------------------------------------------------------------------- */
 
-static uint64_t random_state;
+static struct random random_state;
 
-/* splitmix64 */
 static uint64_t draw(uint64_t limit)
 {
-	uint64_t z = random_state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return (z ^ (z >> 31)) % limit;
+	return random_next(&random_state) % limit;
 }
 
 /* Strides of a shape in a random order of axes, with gaps, some of them downwards. */
@@ -420,8 +403,7 @@ static void random_copies_equal_a_walk_over_every_index(void **state)
 		ACCEL_DTYPE_RAW128,
 	};
 
-	print_message("seed %llu\n", (unsigned long long)seed);
-	random_state = seed;
+	random_state.state = seed;
 	for (int run = 0; run < 2000; run++) {
 		uint32_t rank = (uint32_t)draw(7);
 		enum accel_dtype dtype = dtypes[draw(COUNT(dtypes))];
@@ -471,8 +453,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(random_copies_equal_a_walk_over_every_index),
 	};
 
-	seed = (uint64_t)time(NULL);
-	if (argc == 3 && !strcmp(argv[1], "--seed"))
-		seed = strtoull(argv[2], NULL, 0);
+	seed = seed_from_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }

@@ -11,17 +11,6 @@
 
 static struct accel_error error;
 
-static int open_cpu(void **state)
-{
-	return accel_open("cpu", (struct accel_device **)state, NULL);
-}
-
-static int close_cpu(void **state)
-{
-	accel_device_unref(*state);
-	return 0;
-}
-
 static struct accel_buffer *create_buffer(struct accel_device *device, uint64_t size)
 {
 	struct accel_buffer *buffer;

@@ -10,17 +10,6 @@ enum { ELEMENTS = 1 << 20, BYTES = 4 * ELEMENTS };
 
 static struct accel_error error;
 
-static int open_cpu(void **state)
-{
-	return accel_open("cpu", (struct accel_device **)state, NULL);
-}
-
-static int close_cpu(void **state)
-{
-	accel_device_unref(*state);
-	return 0;
-}
-
 /* Turns 4 MiB of numbers around, and says whether they are where they should be. */
 static bool reverses(struct accel_device *device)
 {

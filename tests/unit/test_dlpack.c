@@ -7,17 +7,6 @@
 
 static struct accel_error error;
 
-static int open_cpu(void **state)
-{
-	return accel_open("cpu", (struct accel_device **)state, NULL);
-}
-
-static int close_cpu(void **state)
-{
-	accel_device_unref(*state);
-	return 0;
-}
-
 /* DLPack's structures are these, wherever they come from. */
 _Static_assert(sizeof(struct dlpack_tensor) == 48, "DLTensor");
 _Static_assert(offsetof(struct dlpack_tensor, byte_offset) == 40, "DLTensor.byte_offset");

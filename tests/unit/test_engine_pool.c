@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine_test.h"
+#include "transposition_test.h"
 
-enum { SIDE = 1024, ROWS = 16384, ROW_BYTES = 256, FIRST_BAD_ROW = 1024 };
+enum { ROWS = 16384, ROW_BYTES = 256, FIRST_BAD_ROW = 1024 };
 
 static const uint32_t thread_counts[] = { 1, 2, 3, 7 };
 
@@ -19,49 +19,6 @@ static struct engine_pool *new_pool(uint32_t num_threads)
 
 	assert_int_equal(engine_pool_create(num_threads, &pool), 0);
 	return pool;
-}
-
-/* A transposition of 4 MiB, which has several parts. */
-struct transposition {
-	uint32_t *from;
-	uint32_t *to;
-	struct engine_plan *plan;
-};
-
-static struct transposition new_transposition(void)
-{
-	struct transposition t = {
-		.from = malloc(SIDE * SIDE * sizeof(uint32_t)),
-		.to = calloc(SIDE * SIDE, sizeof(uint32_t)),
-	};
-	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U32);
-	struct engine_fault fault;
-
-	for (uint32_t i = 0; i < SIDE * SIDE; i++)
-		t.from[i] = i;
-	set_buffer(job, 0, t.to, SIDE * SIDE * sizeof(uint32_t));
-	set_buffer(job, 1, t.from, SIDE * SIDE * sizeof(uint32_t));
-	add_loop(job, SIDE, 4 * SIDE, 4);
-	add_loop(job, SIDE, 4, 4 * SIDE);
-	assert_int_equal(engine_plan_create(job, &t.plan, &fault), 0);
-	free(job);
-	return t;
-}
-
-static bool is_transposed(const struct transposition *t)
-{
-	for (uint32_t i = 0; i < SIDE; i++)
-		for (uint32_t j = 0; j < SIDE; j++)
-			if (t->to[i * SIDE + j] != j * SIDE + i)
-				return false;
-	return true;
-}
-
-static void free_transposition(struct transposition *t)
-{
-	engine_plan_destroy(t->plan);
-	free(t->from);
-	free(t->to);
 }
 
 static void any_number_of_threads_gives_the_same_bytes(void **state)

@@ -4,52 +4,7 @@
  */
 #include <pthread.h>
 
-#include "engine_test.h"
-
-enum { SIDE = 1024 };
-
-/* A transposition of 4 MiB; the caller frees the arrays. */
-struct transposition {
-	uint32_t *from;
-	uint32_t *to;
-	struct engine_plan *plan;
-};
-
-static struct transposition new_transposition(void)
-{
-	struct transposition t = {
-		.from = malloc(SIDE * SIDE * sizeof(uint32_t)),
-		.to = calloc(SIDE * SIDE, sizeof(uint32_t)),
-	};
-	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U32);
-	struct engine_fault fault;
-
-	for (uint32_t i = 0; i < SIDE * SIDE; i++)
-		t.from[i] = i;
-	set_buffer(job, 0, t.to, SIDE * SIDE * sizeof(uint32_t));
-	set_buffer(job, 1, t.from, SIDE * SIDE * sizeof(uint32_t));
-	add_loop(job, SIDE, 4 * SIDE, 4);
-	add_loop(job, SIDE, 4, 4 * SIDE);
-	assert_int_equal(engine_plan_create(job, &t.plan, &fault), 0);
-	/* what a plan needs it has copied */
-	memset(job, 0xff, sizeof(*job));
-	free(job);
-	return t;
-}
-
-static void check_transposed(const struct transposition *t)
-{
-	for (uint32_t i = 0; i < SIDE; i++)
-		for (uint32_t j = 0; j < SIDE; j++)
-			assert_int_equal(t->to[i * SIDE + j], j * SIDE + i);
-}
-
-static void free_transposition(struct transposition *t)
-{
-	engine_plan_destroy(t->plan);
-	free(t->from);
-	free(t->to);
-}
+#include "transposition_test.h"
 
 static void plan_runs_without_its_job_and_more_than_once(void **state)
 {
@@ -60,7 +15,7 @@ static void plan_runs_without_its_job_and_more_than_once(void **state)
 	for (int run = 0; run < 2; run++) {
 		memset(t.to, 0, SIDE * SIDE * sizeof(uint32_t));
 		assert_int_equal(engine_plan_run(t.plan, NULL, &fault), 0);
-		check_transposed(&t);
+		assert_true(is_transposed(&t));
 	}
 	free_transposition(&t);
 }
@@ -85,7 +40,7 @@ static void plan_runs_in_two_threads_at_once(void **state)
 		assert_int_equal(pthread_join(threads[i], &result), 0);
 		assert_null(result);
 	}
-	check_transposed(&t);
+	assert_true(is_transposed(&t));
 	free_transposition(&t);
 }
 

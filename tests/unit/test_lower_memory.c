@@ -3,55 +3,8 @@
  * Lowering without memory: whichever allocation is the first to fail, the call says -ENOMEM, fills
  * in the error and leaves nothing behind, which is for the leak sanitizer to see.
  */
-#include <errno.h>
-
+#include "allocation_test.h"
 #include "lower_test.h"
-
-/* They run before the sanitizer is ready. */
-#define EARLY		__attribute__((no_sanitize("address", "undefined")))
-
-/* Allocations that still succeed; negative: all. */
-static long num_left = -1;
-static long num_allocations;
-
-EARLY static bool may_allocate(void)
-{
-	num_allocations++;
-	if (num_left < 0)
-		return true;
-	if (num_left)
-		return num_left--;
-	errno = ENOMEM;
-	return false;
-}
-
-/* What the sanitizer puts in place of malloc() and the others, which these stand before. */
-void *__interceptor_malloc(size_t size);
-void *__interceptor_calloc(size_t count, size_t size);
-void *__interceptor_realloc(void *memory, size_t size);
-
-EARLY void *malloc(size_t size)
-{
-	return may_allocate() ? __interceptor_malloc(size) : NULL;
-}
-
-EARLY void *calloc(size_t count, size_t size)
-{
-	return may_allocate() ? __interceptor_calloc(count, size) : NULL;
-}
-
-EARLY void *realloc(void *memory, size_t size)
-{
-	return may_allocate() ? __interceptor_realloc(memory, size) : NULL;
-}
-
-EARLY char *strdup(const char *text)
-{
-	size_t size = strlen(text) + 1;
-	char *copy = malloc(size);
-
-	return copy ? memcpy(copy, text, size) : NULL;
-}
 
 /* Lowers with no memory at all, then with memory for one allocation, and so on. */
 static void expect_failures(const struct lower_nest *nest)

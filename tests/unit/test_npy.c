@@ -3,13 +3,11 @@
  * The .npy reader and writer: headers good and hostile, data in both byte orders. Files are built
  * here, byte by byte. `--seed N` replays one run of the random damage.
  */
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#include "accel_test.h"
-#include "tensor/npy.h"
+#include "file_test.h"
+#include "seed.h"
 
 static struct accel_error error;
 static uint64_t seed;
@@ -318,16 +316,11 @@ static void longest_header_is_read(void **state)
 	assert_true(header.data_offset <= NPY_MAX_HEADER);
 }
 
-static uint64_t random_state;
+static struct random random_state;
 
-/* splitmix64 */
 static uint64_t draw(uint64_t limit)
 {
-	uint64_t z = random_state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return (z ^ (z >> 31)) % limit;
+	return random_next(&random_state) % limit;
 }
 
 /* In a copy of exactly its size, so that a byte too many is seen by the sanitizer. */
@@ -336,8 +329,7 @@ static void damaged_headers_never_lead_outside(void **state)
 	static const char alphabet[] = "{}()[]'\":,\\ \n<>|=0123456789LTrueFalsdcpfo_V\x93\xff";
 
 	(void)state;
-	print_message("seed %llu\n", (unsigned long long)seed);
-	random_state = seed;
+	random_state.state = seed;
 	for (int run = 0; run < 100000; run++) {
 		struct image *image = build(1 + (int)draw(3), FOR_SHAPE("(3, 4)"));
 		size_t size = draw(4) ? image->size : draw(image->size + 1);
@@ -360,32 +352,20 @@ static void damaged_headers_never_lead_outside(void **state)
 
 /* Files -------------------------------------------------------------------------------------- */
 
-static char folder[] = "/tmp/test-npy-XXXXXX";
-static char path[64];
+static char path[MAX_PATH];
 
-static int make_folder(void **state)
+static int set_up(void **state)
 {
-	(void)state;
-	if (!mkdtemp(folder))
+	if (make_folder(state))
 		return -1;
-	snprintf(path, sizeof(path), "%s/x.npy", folder);
+	set_path(path, "x.npy");
 	return 0;
 }
 
-static int remove_folder(void **state)
+static int tear_down(void **state)
 {
-	(void)state;
 	unlink(path);
-	return rmdir(folder);
-}
-
-static void write_file(const void *bytes, size_t size)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bytes, size), size);
-	close(fd);
+	return remove_folder(state);
 }
 
 /* Writes the header with this data behind it, reads it back as an array of data_size bytes. */
@@ -401,7 +381,7 @@ static void expect_data(const char *descr, const void *data, const void *expecte
 		 descr);
 	image = build(1, text);
 	memcpy(image->bytes + image->size, data, size);
-	write_file(image->bytes, image->size + size);
+	write_file(path, image->bytes, image->size + size);
 	expect_ok(npy_open(path, &header, &fd, &error));
 	assert_int_equal(header.data_size, size);
 	expect_ok(npy_read(fd, path, &header, found, &error));
@@ -437,7 +417,7 @@ static void data_behind_the_array_is_ignored(void **state)
 	int fd;
 
 	(void)state;
-	write_file(image->bytes, image->size + 100);
+	write_file(path, image->bytes, image->size + 100);
 	expect_ok(npy_open(path, &header, &fd, &error));
 	close(fd);
 }
@@ -450,7 +430,7 @@ static void truncated_data_is_refused(void **state)
 	int fd;
 
 	(void)state;
-	write_file(image->bytes, image->size + 11);
+	write_file(path, image->bytes, image->size + 11);
 	snprintf(message, sizeof(message),
 		 "%s: truncated: 11 bytes of data, expected 12", path);
 	expect_failure(npy_open(path, &header, &fd, &error), -EINVAL, message);
@@ -465,7 +445,7 @@ static void file_that_shrinks_while_it_is_read_is_refused(void **state)
 	int fd;
 
 	(void)state;
-	write_file(image->bytes, image->size + 12);
+	write_file(path, image->bytes, image->size + 12);
 	expect_ok(npy_open(path, &header, &fd, &error));
 	assert_int_equal(truncate(path, (off_t)image->size), 0);
 	snprintf(message, sizeof(message), "%s: it became shorter while it was read", path);
@@ -481,7 +461,7 @@ static void message_about_a_header_names_the_file(void **state)
 	int fd;
 
 	(void)state;
-	write_file(image->bytes, image->size);
+	write_file(path, image->bytes, image->size);
 	snprintf(message, sizeof(message), "%s: header: key 'descr' is missing", path);
 	expect_failure(npy_open(path, &header, &fd, &error), -EINVAL, message);
 }
@@ -594,8 +574,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(written_headers_are_read_back),
 	};
 
-	seed = (uint64_t)time(NULL);
-	if (argc == 3 && !strcmp(argv[1], "--seed"))
-		seed = strtoull(argv[2], NULL, 0);
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	seed = seed_from_arguments(argc, argv);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -4,45 +4,9 @@
  * for, and that none of them allocates.
  */
 #include "accel_test.h"
+#include "allocation_test.h"
 #include "device/device.h"
 #include "device/submission.h"
-
-/* They run before the sanitizer is ready. */
-#define EARLY		__attribute__((no_sanitize("address", "undefined")))
-
-static long num_allocations;
-static long num_left = -1;		/* allocations that still succeed; negative: all */
-
-EARLY static bool may_allocate(void)
-{
-	num_allocations++;
-	if (num_left < 0)
-		return true;
-	if (num_left)
-		return num_left--;
-	errno = ENOMEM;
-	return false;
-}
-
-/* What the sanitizer puts in place of malloc() and the others, which these stand before. */
-void *__interceptor_malloc(size_t size);
-void *__interceptor_calloc(size_t count, size_t size);
-void *__interceptor_realloc(void *memory, size_t size);
-
-EARLY void *malloc(size_t size)
-{
-	return may_allocate() ? __interceptor_malloc(size) : NULL;
-}
-
-EARLY void *calloc(size_t count, size_t size)
-{
-	return may_allocate() ? __interceptor_calloc(count, size) : NULL;
-}
-
-EARLY void *realloc(void *memory, size_t size)
-{
-	return may_allocate() ? __interceptor_realloc(memory, size) : NULL;
-}
 
 /* The value of a call in which no allocation succeeds. */
 #define WITHOUT_MEMORY(call)								\

@@ -3,44 +3,7 @@
  * Plans as values, and tasks: plans bound to buffers, run again and again without an allocation.
  */
 #include "accel_test.h"
-
-/* They run before the sanitizer is ready. */
-#define EARLY		__attribute__((no_sanitize("address", "undefined")))
-
-/* Allocations that still succeed; negative: all. */
-static long num_left = -1;
-static long num_allocations;
-
-EARLY static bool may_allocate(void)
-{
-	num_allocations++;
-	if (num_left < 0)
-		return true;
-	if (num_left)
-		return num_left--;
-	errno = ENOMEM;
-	return false;
-}
-
-/* What the sanitizer puts in place of malloc() and the others, which these stand before. */
-void *__interceptor_malloc(size_t size);
-void *__interceptor_calloc(size_t count, size_t size);
-void *__interceptor_realloc(void *memory, size_t size);
-
-EARLY void *malloc(size_t size)
-{
-	return may_allocate() ? __interceptor_malloc(size) : NULL;
-}
-
-EARLY void *calloc(size_t count, size_t size)
-{
-	return may_allocate() ? __interceptor_calloc(count, size) : NULL;
-}
-
-EARLY void *realloc(void *memory, size_t size)
-{
-	return may_allocate() ? __interceptor_realloc(memory, size) : NULL;
-}
+#include "allocation_test.h"
 
 static struct accel_error error;
 

@@ -6,17 +6,6 @@
 
 static struct accel_error error;
 
-static int open_cpu(void **state)
-{
-	return accel_open("cpu", (struct accel_device **)state, NULL);
-}
-
-static int close_cpu(void **state)
-{
-	accel_device_unref(*state);
-	return 0;
-}
-
 static struct accel_buffer *create_page(struct accel_device *device)
 {
 	struct accel_buffer *buffer;

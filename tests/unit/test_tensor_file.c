@@ -2,28 +2,25 @@
 /*
  * Tensors from and to .npy files. What a header may say is test_npy.c's.
  */
-#include <fcntl.h>
 #include <sys/stat.h>
 
-#include "accel_test.h"
-#include "tensor/npy.h"
+#include "file_test.h"
 
 static struct accel_error error;
-static char folder[] = "/tmp/accel-test-XXXXXX";
-static char path[64];
+static char path[MAX_PATH];
 
-static int open_cpu(void **state)
+static int set_up(void **state)
 {
-	if (!mkdtemp(folder))
+	if (make_folder(state))
 		return -1;
-	snprintf(path, sizeof(path), "%s/x.npy", folder);
-	return accel_open("cpu", (struct accel_device **)state, NULL);
+	set_path(path, "x.npy");
+	return open_cpu(state);
 }
 
-static int close_cpu(void **state)
+static int tear_down(void **state)
 {
-	accel_device_unref(*state);
-	return rmdir(folder);
+	close_cpu(state);
+	return remove_folder(state);
 }
 
 static int remove_file(void **state)
@@ -57,14 +54,6 @@ static void read_file(struct npy_header *header, void *data, size_t size)
 	expect_ok(npy_open(path, header, &fd, &error));
 	assert_int_equal(header->data_size, size);
 	expect_ok(npy_read(fd, path, header, data, &error));
-	close(fd);
-}
-
-static void write_file(const void *bytes, size_t size)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	assert_int_equal(write(fd, bytes, size), size);
 	close(fd);
 }
 
@@ -151,7 +140,7 @@ static void fortrans_order_is_strides(void **state)
 	struct accel_tensor *tensor;
 	int64_t element;
 
-	write_file(text, sizeof(text) - 1);
+	write_file(path, text, sizeof(text) - 1);
 	expect_ok(accel_tensor_load(*state, path, &tensor, &error));
 	assert_int_equal(accel_tensor_strides(tensor)[0], 1);
 	assert_int_equal(accel_tensor_strides(tensor)[1], 2);
@@ -165,7 +154,7 @@ static void file_of_another_kind_is_refused(void **state)
 	struct accel_tensor *tensor = (void *)1;
 	char message[256];
 
-	write_file("hello, world", 12);
+	write_file(path, "hello, world", 12);
 	snprintf(message, sizeof(message), "%s: not a .npy file: it does not begin with the six "
 		 "bytes 93 'NUMPY' and a version", path);
 	expect_failure(accel_tensor_load(*state, path, &tensor, &error), -EINVAL, message);
@@ -196,7 +185,7 @@ static void replaced_file_keeps_its_permissions(void **state)
 	struct accel_tensor *tensor = create(*state, ACCEL_DTYPE_U8, 0, NULL);
 	struct stat status;
 
-	write_file("old", 3);
+	write_file(path, "old", 3);
 	assert_int_equal(chmod(path, 0640), 0);
 	expect_ok(accel_tensor_save(tensor, path, &error));
 	assert_int_equal(stat(path, &status), 0);
@@ -219,5 +208,5 @@ int main(void)
 		cmocka_unit_test_teardown(replaced_file_keeps_its_permissions, remove_file),
 	};
 
-	return cmocka_run_group_tests(tests, open_cpu, close_cpu);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

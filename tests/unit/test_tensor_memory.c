@@ -10,7 +10,7 @@
 static struct accel_device *device;
 static struct accel_tensor *tensor;	/* that views are made of */
 
-static int open_cpu(void **state)
+static int make_tensor(void **state)
 {
 	static const int64_t shape[] = { 4, 8, 2, 1 };
 	struct accel_layout *layout;
@@ -24,7 +24,7 @@ static int open_cpu(void **state)
 	return 0;
 }
 
-static int close_cpu(void **state)
+static int drop_tensor(void **state)
 {
 	(void)state;
 	accel_tensor_unref(tensor);
@@ -213,5 +213,5 @@ int main(void)
 		cmocka_unit_test(files_are_written_or_not_begun),
 	};
 
-	return cmocka_run_group_tests(tests, open_cpu, close_cpu);
+	return cmocka_run_group_tests(tests, make_tensor, drop_tensor);
 }

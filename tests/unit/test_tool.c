@@ -3,16 +3,14 @@
  * The tool: arguments, exit status, messages, output files, JSON, and its own check of results. Its
  * commands are called in this process, with standard output and error caught.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "accel_test.h"
-#include "command.h"
+#include "command_test.h"
+#include "file_test.h"
 #include "json.h"
-#include "tensor/npy.h"
 #include "output.h"
 #include "verify.h"
 
@@ -23,27 +21,16 @@ int accel_main(int argc, char **argv);
 #undef main
 
 static struct accel_error error;
-static char folder[] = "/tmp/test-tool-XXXXXX";
-static char in_path[64], out_path[64], link_path[64];
+static char in_path[MAX_PATH], out_path[MAX_PATH], link_path[MAX_PATH];
 
-/* What the last run has printed. */
-static char printed[65536], complained[65536];
-
-static int make_folder(void **state)
+static int set_up(void **state)
 {
-	(void)state;
-	if (!mkdtemp(folder))
+	if (make_folder(state))
 		return -1;
-	snprintf(in_path, sizeof(in_path), "%s/in.npy", folder);
-	snprintf(out_path, sizeof(out_path), "%s/out.npy", folder);
-	snprintf(link_path, sizeof(link_path), "%s/link.npy", folder);
+	set_path(in_path, "in.npy");
+	set_path(out_path, "out.npy");
+	set_path(link_path, "link.npy");
 	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return rmdir(folder);
 }
 
 static int remove_files(void **state)
@@ -55,17 +42,6 @@ static int remove_files(void **state)
 	return 0;
 }
 
-static size_t read_back(FILE *stream, char *text, size_t size)
-{
-	size_t length;
-
-	rewind(stream);
-	length = fread(text, 1, size - 1, stream);
-	text[length] = '\0';
-	fclose(stream);
-	return length;
-}
-
 static size_t read_file(const char *path, char *bytes, size_t size)
 {
 	FILE *stream = fopen(path, "r");
@@ -75,43 +51,14 @@ static size_t read_file(const char *path, char *bytes, size_t size)
 }
 
 /* Runs accel with these arguments, NULL at the end. */
-static int run_accel(const char *first, ...)
-{
-	char *arguments[20] = { "accel", (char *)first };
-	FILE *out = tmpfile(), *err = tmpfile();
-	int old_out = dup(1), old_err = dup(2);
-	int count = 1, status;
-	va_list list;
-
-	va_start(list, first);
-	while (arguments[count])
-		arguments[++count] = va_arg(list, char *);
-	va_end(list);
-	fflush(NULL);
-	dup2(fileno(out), 1);
-	dup2(fileno(err), 2);
-	status = accel_main(count, arguments);
-	fflush(NULL);
-	dup2(old_out, 1);
-	dup2(old_err, 2);
-	close(old_out);
-	close(old_err);
-	read_back(out, printed, sizeof(printed));
-	read_back(err, complained, sizeof(complained));
-	return status;
-}
+#define run_accel(...)	run_with(accel_main, "accel", (const char *const[]){ __VA_ARGS__ })
 
 /* A (2,3) array of u1: 1 2 3 / 4 5 6 */
 static void write_input(void)
 {
 	static const int64_t shape[] = { 2, 3 };
-	char bytes[NPY_MAX_FORMATTED];
-	size_t size = npy_format("|u1", 2, shape, bytes);
-	int fd = open(in_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-	assert_int_equal(write(fd, bytes, size), size);
-	assert_int_equal(write(fd, "\1\2\3\4\5\6", 6), 6);
-	close(fd);
+	write_array(in_path, "|u1", 2, shape, "\1\2\3\4\5\6", 6);
 }
 
 static int run_transposition(void)
@@ -445,11 +392,8 @@ static void demo_without_a_place_for_files_fails(void **state)
 
 static void write_text(const char *path, const char *text, mode_t mode)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	fchmod(fd, mode);
-	close(fd);
+	write_file(path, text, strlen(text));
+	assert_int_equal(chmod(path, mode), 0);
 }
 
 static void expect_text(const char *path, const char *text)
@@ -733,5 +677,5 @@ int main(void)
 		TEST(check_of_nothing_succeeds),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

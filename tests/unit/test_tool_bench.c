@@ -8,32 +8,24 @@
 
 #define COMMAND bench_command
 #include "command_test.h"
+#include "file_test.h"
 
 /* The smallest case, once. */
 #define RUN_SMALL(...)	RUN("--case", "a", "--repeat", "1", ##__VA_ARGS__)
 
-static char folder[] = "/tmp/test-bench-XXXXXX";
-
-static int make_folder(void **state)
+static int set_up(void **state)
 {
-	(void)state;
-	return mkdtemp(folder) ? setenv("ACCEL_BENCH_PEERS", folder, 1) : -1;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return rmdir(folder);
+	return make_folder(state) ? -1 : setenv("ACCEL_BENCH_PEERS", folder, 1);
 }
 
 static int remove_peers(void **state)
 {
 	static const char *const names[] = { "peer_onednn", "peer_eigen", "peer_numpy" };
-	char path[64];
+	char path[MAX_PATH];
 
 	(void)state;
 	for (size_t k = 0; k < COUNT(names); k++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, names[k]);
+		set_path(path, names[k]);
 		unlink(path);
 	}
 	return 0;
@@ -42,15 +34,11 @@ static int remove_peers(void **state)
 /* Writes what stands in for oneDNN. */
 static void write_peer(const char *text)
 {
-	char path[64];
-	FILE *file;
+	char path[MAX_PATH];
 
-	snprintf(path, sizeof(path), "%s/peer_onednn", folder);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fchmod(fileno(file), 0700), 0);
-	fclose(file);
+	set_path(path, "peer_onednn");
+	write_file(path, text, strlen(text));
+	assert_int_equal(chmod(path, 0700), 0);
 }
 
 /* Has Python read what was printed, and look at it as d. */
@@ -364,5 +352,5 @@ int main(void)
 		cmocka_unit_test_teardown(peer_that_is_no_program_is_left_out, remove_peers),
 	};
 
-	return cmocka_run_group_tests_name("tool_bench", tests, make_folder, remove_folder);
+	return cmocka_run_group_tests_name("tool_bench", tests, set_up, remove_folder);
 }

@@ -2,34 +2,23 @@
 /*
  * accel run and accel plan: what each step does to a file, and what is refused.
  */
-#include <fcntl.h>
 #include <sys/stat.h>
 
-#include "accel_test.h"
-#include "command.h"
 #include "command_test.h"
-#include "tensor/npy.h"
+#include "file_test.h"
 
 static struct accel_error error;
-static char folder[] = "/tmp/test-tool-run-XXXXXX";
-static char in_path[64], in2_path[64], out_path[64], gather[96];
+static char in_path[MAX_PATH], in2_path[MAX_PATH], out_path[MAX_PATH], gather[96];
 
-static int make_folder(void **state)
+static int set_up(void **state)
 {
-	(void)state;
-	if (!mkdtemp(folder))
+	if (make_folder(state))
 		return -1;
-	snprintf(in_path, sizeof(in_path), "%s/in.npy", folder);
-	snprintf(in2_path, sizeof(in2_path), "%s/in2.npy", folder);
-	snprintf(out_path, sizeof(out_path), "%s/out.npy", folder);
+	set_path(in_path, "in.npy");
+	set_path(in2_path, "in2.npy");
+	set_path(out_path, "out.npy");
 	snprintf(gather, sizeof(gather), "axis=1;index=%s", in2_path);
 	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return rmdir(folder);
 }
 
 static int remove_files(void **state)
@@ -39,18 +28,6 @@ static int remove_files(void **state)
 	unlink(in2_path);
 	unlink(out_path);
 	return 0;
-}
-
-static void write_array(const char *path, const char *descr, uint32_t rank, const int64_t *shape,
-			const void *data, size_t size)
-{
-	char bytes[NPY_MAX_FORMATTED];
-	size_t header_size = npy_format(descr, rank, shape, bytes);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	assert_int_equal(write(fd, bytes, header_size), header_size);
-	assert_int_equal(write(fd, data, size), size);
-	close(fd);
 }
 
 /* A (2,3) array of u1: abc / def */
@@ -539,6 +516,6 @@ int main(void)
 		TEST(too_many_steps_are_misuse),
 	};
 
-	return cmocka_run_group_tests_name("accel run and plan", tests, make_folder,
+	return cmocka_run_group_tests_name("accel run and plan", tests, set_up,
 					   remove_folder);
 }

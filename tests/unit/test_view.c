@@ -7,17 +7,6 @@
 
 static struct accel_error error;
 
-static int open_cpu(void **state)
-{
-	return accel_open("cpu", (struct accel_device **)state, NULL);
-}
-
-static int close_cpu(void **state)
-{
-	accel_device_unref(*state);
-	return 0;
-}
-
 #define SHAPE(...)	COUNT(((int64_t[]){ __VA_ARGS__ })), (const int64_t[]){ __VA_ARGS__ }
 
 static struct accel_tensor *create(void *device, uint32_t rank, const int64_t *shape)

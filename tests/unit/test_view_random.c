@@ -835,17 +835,6 @@ static void chains_of_views_in_layouts_are_as_the_model(void **state)
 	run_chains(*state, make_laid_out);
 }
 
-static int open_cpu(void **state)
-{
-	return accel_open("cpu", (struct accel_device **)state, NULL);
-}
-
-static int close_cpu(void **state)
-{
-	accel_device_unref(*state);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {

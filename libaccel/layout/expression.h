@@ -126,6 +126,24 @@ int expression_evaluate(const struct accel_expression *expression, size_t count,
 /* a op b, as the builders fold it: 0, -EOVERFLOW or -EDOM. */
 int expression_fold(enum accel_expression_kind kind, int64_t a, int64_t b, int64_t *result);
 
+static inline uint64_t magnitude(int64_t value)
+{
+	return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+/* 1 where it does not fit, as that of INT64_MIN and 0. */
+static inline int64_t greatest_common_divisor(int64_t a, int64_t b)
+{
+	uint64_t x = magnitude(a), y = magnitude(b), rest;
+
+	while (y) {
+		rest = x % y;
+		x = y;
+		y = rest;
+	}
+	return x > INT64_MAX ? 1 : (int64_t)x;
+}
+
 /* Floor division and modulo; the divisor is not 0, and the quotient fits. */
 static inline int64_t floor_divide(int64_t a, int64_t b)
 {

@@ -81,6 +81,10 @@ struct map_bounds {
 int map_bounds_init(struct map_bounds *map_bounds, const struct accel_map *map, uint32_t rank,
 		    const int64_t *shape, struct accel_error *error);
 
+/* Whether the output depends on an input that has no value at all. */
+bool map_output_is_empty(const struct accel_map *map, const struct map_bounds *bounds,
+			 uint32_t output);
+
 /* The inputs' names, as expression_evaluate() takes them. */
 void map_names(const struct accel_map *map, const char *names[ACCEL_MAP_MAX_AXES]);
 

@@ -995,19 +995,6 @@ static struct quantity symbolic_extent(struct analyzer *analyzer,
 	return extent;
 }
 
-/* Whether the output depends on an input that has no value at all. */
-static bool output_is_empty(const struct accel_map *map, const struct map_bounds *bounds,
-			    uint32_t output)
-{
-	uint32_t k;
-
-	for (k = 0; k < map->num_inputs; k++)
-		if (bounds->is_empty[k] &&
-		    expression_mentions(map->outputs[output], map->inputs[k].name))
-			return true;
-	return false;
-}
-
 /* The extent of an output whose interval has no end, over symbols, if there is a bound. */
 static void bound_output(struct analyzer *analyzer, struct accel_expression *output, uint32_t k)
 {
@@ -1033,7 +1020,7 @@ static int measure_outputs(struct analyzer *analyzer, const struct map_bounds *b
 
 	for (k = 0; k < analyzer->map->num_outputs; k++) {
 		interval = expression_interval(outputs[k], analyzer->bounds);
-		if (output_is_empty(analyzer->map, bounds, k) && interval.min < 0)
+		if (map_output_is_empty(analyzer->map, bounds, k) && interval.min < 0)
 			interval = (struct interval){ 0, 0 };
 		if (interval.min < 0 && !expression_is_nonnegative(outputs[k], analyzer->bounds))
 			return accel_error_set(analyzer->error, -ERANGE,
@@ -1117,7 +1104,7 @@ static void empty_shape(struct analyzer *analyzer, const struct map_bounds *boun
 	uint32_t k;
 
 	for (k = 0; k < analyzer->map->num_outputs; k++)
-		if (output_is_empty(analyzer->map, bounds, k)) {
+		if (map_output_is_empty(analyzer->map, bounds, k)) {
 			analyzer->shape[k] = constant(0);
 			analyzer->bound[k] = BOUND_IS_CONSTANT;
 		}

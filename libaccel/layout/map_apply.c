@@ -56,6 +56,18 @@ int map_bounds_init(struct map_bounds *map_bounds, const struct accel_map *map, 
 	return 0;
 }
 
+bool map_output_is_empty(const struct accel_map *map, const struct map_bounds *bounds,
+			 uint32_t output)
+{
+	uint32_t k;
+
+	for (k = 0; k < map->num_inputs; k++)
+		if (bounds->is_empty[k] &&
+		    expression_mentions(map->outputs[output], map->inputs[k].name))
+			return true;
+	return false;
+}
+
 static int check_symbols(const struct accel_map *map, struct accel_error *error)
 {
 	const char *symbol = map_find_symbol(map);
@@ -161,19 +173,6 @@ static int output_interval(const struct accel_map *map, const struct map_bounds 
 	return 0;
 }
 
-/* Whether no index at all has a value for this output. */
-static bool output_is_empty(const struct accel_map *map, const struct map_bounds *bounds,
-			    uint32_t output)
-{
-	uint32_t k;
-
-	for (k = 0; k < map->num_inputs; k++)
-		if (bounds->is_empty[k] &&
-		    expression_mentions(map->outputs[output], map->inputs[k].name))
-			return true;
-	return false;
-}
-
 static int apply_shape(const struct accel_map *map, const int64_t *shape, int64_t *output_shape,
 		       struct accel_error *error)
 {
@@ -187,7 +186,7 @@ static int apply_shape(const struct accel_map *map, const int64_t *shape, int64_
 		code = check_symbols(map, error);
 	for (k = 0; k < map->num_outputs && !code; k++) {
 		output_shape[k] = 0;
-		if (output_is_empty(map, &bounds, k))
+		if (map_output_is_empty(map, &bounds, k))
 			continue;
 		code = output_interval(map, &bounds, k, &interval, error);
 		if (!code && interval.min < 0)

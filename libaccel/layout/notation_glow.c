@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout/expression.h"
 #include "layout/glow.h"
 
 static bool recognizes(const char *text)
@@ -189,17 +190,6 @@ int64_t glow_alignment(const struct glow_layout *glow, uint32_t axis)
 	const struct glow_attribute *attribute = glow_find(glow, axis, "a", 1);
 
 	return attribute ? attribute->alignment : 1;
-}
-
-static int64_t greatest_common_divisor(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
 }
 
 /* The least stride of at least stride elements that is a multiple of alignment bytes. */

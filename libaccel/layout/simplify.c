@@ -30,18 +30,6 @@ static int divide(const struct simplifier *simplifier, struct sum *dividend, int
 static int modulo(const struct simplifier *simplifier, struct sum *dividend, int64_t divisor,
 		  int64_t factor, struct sum *result);
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	uint64_t x = magnitude(a), y = magnitude(b), rest;
-
-	while (y) {
-		rest = x % y;
-		x = y;
-		y = rest;
-	}
-	return x > INT64_MAX ? 1 : (int64_t)x;
-}
-
 /* True, and the quotient, if the sum divided by divisor > 0 is the same everywhere. */
 static bool quotient_is_single(const struct simplifier *simplifier, const struct sum *sum,
 			       int64_t divisor, int64_t *quotient)
@@ -99,7 +87,7 @@ static int find_common_factor(const struct simplifier *simplifier, const struct 
 	int code;
 
 	for (k = 0; k < sum->count; k++) {
-		*g = gcd(sum->terms[k].coefficient, divisor);
+		*g = greatest_common_divisor(sum->terms[k].coefficient, divisor);
 		if (*g == 1 || !sum->terms[k].monomial)
 			continue;
 		code = split_multiples(sum, *g, multiples, rest);
@@ -851,7 +839,7 @@ static int split_comparison(const struct sum *sum, struct sum *left, struct sum 
 
 	for (k = 0; k < sum->count; k++)
 		if (sum->terms[k].monomial)
-			g = gcd(g, sum->terms[k].coefficient);
+			g = greatest_common_divisor(g, sum->terms[k].coefficient);
 	if (__builtin_sub_overflow(0, sum_constant(sum), constant))
 		return -EOVERFLOW;
 	/* g*s < c is s < ceil(c/g), and g*s >= c is s >= ceil(c/g) */

@@ -25,11 +25,6 @@ struct sum {
 void sum_init(struct sum *sum);
 void sum_release(struct sum *sum);
 
-static inline uint64_t magnitude(int64_t value)
-{
-	return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
-
 /* Takes term k away; the last one moves to its place. */
 void sum_remove(struct sum *sum, uint32_t k);
 

@@ -109,7 +109,7 @@ int nest_divide(struct nest_attempt *attempt);
  * in its stream, over the loops in them.
  */
 int nest_table_of_terms(struct nest_attempt *attempt, uint32_t k,
-			const struct lower_address *address, uint32_t terms);
+			const struct lower_address *address, uint32_t mask);
 int nest_table_of_quotients(struct nest_attempt *attempt, uint32_t k);
 
 /* Makes the jobs of a space without quotients. */

@@ -16,11 +16,6 @@ struct domain {
 	uint32_t variables[NEST_MAX_VARIABLES];
 };
 
-static int no_memory(struct nest_attempt *attempt)
-{
-	return accel_error_set(&attempt->error, -ENOMEM, "index table: out of memory");
-}
-
 static int too_large(struct nest_attempt *attempt, uint32_t k)
 {
 	return accel_error_set(&attempt->error, -EOVERFLOW,
@@ -46,28 +41,29 @@ static int count_entries(struct nest_attempt *attempt, uint32_t k, const struct 
 	return 0;
 }
 
-static int add_table(struct nest_attempt *attempt, uint64_t count, struct nest_table **table)
+/* A table more, with room for its entries; NULL without memory. */
+static struct nest_table *add_table(struct nest_attempt *attempt, uint64_t count)
 {
-	struct nest_table *tables = attempt->tables;
+	struct nest_table *tables = attempt->tables, *table;
 
 	if (attempt->num_tables == attempt->max_tables) {
 		uint32_t max = attempt->max_tables ? 2 * attempt->max_tables : 4;
 
 		tables = realloc(tables, max * sizeof(*tables));
 		if (!tables)
-			return no_memory(attempt);
+			return NULL;
 		attempt->tables = tables;
 		attempt->max_tables = max;
 	}
-	*table = &tables[attempt->num_tables];
-	(*table)->count = count;
-	(*table)->before = 0;
-	(*table)->behind = 0;
-	(*table)->offsets = malloc(count * sizeof((*table)->offsets[0]));
-	if (!(*table)->offsets)
-		return no_memory(attempt);
+	table = &tables[attempt->num_tables];
+	table->count = count;
+	table->before = 0;
+	table->behind = 0;
+	table->offsets = malloc(count * sizeof(table->offsets[0]));
+	if (!table->offsets)
+		return NULL;
 	attempt->num_tables++;
-	return 0;
+	return table;
 }
 
 /* The next point of the domain; values has an entry for each variable of the space. */
@@ -82,12 +78,6 @@ static void advance(const struct nest_space *space, const struct domain *domain,
 		}
 		values[v] = space->variables[v].range.min;
 	}
-}
-
-static void begin(const struct nest_space *space, int64_t *values)
-{
-	for (uint32_t v = 0; v < space->num_variables; v++)
-		values[v] = space->variables[v].range.min;
 }
 
 /* The index of operand k: the number of the entry, in row-major order over the domain. */
@@ -109,17 +99,58 @@ static void index_by(struct nest_space *space, uint32_t k, const struct domain *
 	space->tables[k] = table;
 }
 
+/* What a table lists, at a point. -EOVERFLOW. */
+typedef int (*evaluate_function)(const struct nest_attempt *attempt, const void *what,
+				 const int64_t *values, int64_t *offset);
+
+/* A table of what operand k adds to its address; why says what it is for. */
+static int make_table(struct nest_attempt *attempt, uint32_t k, const struct domain *domain,
+		      evaluate_function evaluate, const void *what, const char *why)
+{
+	struct nest_space *space = &attempt->space;
+	int64_t values[NEST_MAX_VARIABLES];
+	struct nest_table *table;
+	uint64_t count;
+	int code;
+
+	code = count_entries(attempt, k, domain, &count);
+	if (code)
+		return code;
+	table = add_table(attempt, count);
+	if (!table)
+		return accel_error_set(&attempt->error, -ENOMEM, "index table: out of memory");
+	for (uint32_t v = 0; v < space->num_variables; v++)
+		values[v] = space->variables[v].range.min;
+	for (uint64_t i = 0; i < count; i++) {
+		if (evaluate(attempt, what, values, &table->offsets[i]))
+			return too_large(attempt, k);
+		advance(space, domain, values);
+	}
+	nest_note(attempt, "%s: %s: an index table of %llu entries", nest_operand_name(k), why,
+		  (unsigned long long)count);
+	index_by(space, k, domain, count, attempt->num_tables);
+	return 0;
+}
+
 /* Terms: over the axes, by their expressions ------------------------------------------------- */
 
-static void find_axes(const struct nest_attempt *attempt, const struct lower_address *address,
-		      uint32_t terms, struct domain *domain)
+/* Those of an address that the mask has. */
+struct terms {
+	const struct lower_address *address;
+	uint32_t mask;
+};
+
+static void find_axes(const struct nest_attempt *attempt, const struct terms *terms,
+		      struct domain *domain)
 {
+	const struct lower_address *address = terms->address;
+
 	domain->count = 0;
 	for (uint32_t a = 0; a < attempt->nest->num_axes; a++) {
 		bool is_there = false;
 
 		for (uint32_t t = 0; t < address->num_terms && !is_there; t++)
-			is_there = (terms >> t & 1) &&
+			is_there = (terms->mask >> t & 1) &&
 				   expression_mentions(address->terms[t].value,
 						       attempt->nest->axes[a].name);
 		if (is_there && nest_extent(&attempt->space.variables[a]) > 1)
@@ -127,9 +158,11 @@ static void find_axes(const struct nest_attempt *attempt, const struct lower_add
 	}
 }
 
-static int evaluate_terms(const struct nest_attempt *attempt, const struct lower_address *address,
-			  uint32_t terms, const int64_t *values, int64_t *offset)
+static int evaluate_terms(const struct nest_attempt *attempt, const void *what,
+			  const int64_t *values, int64_t *offset)
 {
+	const struct terms *terms = what;
+	const struct lower_address *address = terms->address;
 	const char *names[LOWER_MAX_AXES], *missing;
 
 	for (uint32_t a = 0; a < attempt->nest->num_axes; a++)
@@ -138,7 +171,7 @@ static int evaluate_terms(const struct nest_attempt *attempt, const struct lower
 	for (uint32_t t = 0; t < address->num_terms; t++) {
 		int64_t value;
 
-		if (!(terms >> t & 1))
+		if (!(terms->mask >> t & 1))
 			continue;
 		if (expression_evaluate(address->terms[t].value, attempt->nest->num_axes, names,
 					values, &value, &missing) ||
@@ -150,31 +183,14 @@ static int evaluate_terms(const struct nest_attempt *attempt, const struct lower
 }
 
 int nest_table_of_terms(struct nest_attempt *attempt, uint32_t k,
-			const struct lower_address *address, uint32_t terms)
+			const struct lower_address *address, uint32_t mask)
 {
-	struct nest_space *space = &attempt->space;
-	int64_t values[NEST_MAX_VARIABLES];
-	struct nest_table *table;
+	const struct terms terms = { address, mask };
 	struct domain domain;
-	uint64_t count;
-	int code;
 
-	find_axes(attempt, address, terms, &domain);
-	code = count_entries(attempt, k, &domain, &count);
-	if (!code)
-		code = add_table(attempt, count, &table);
-	if (code)
-		return code;
-	begin(space, values);
-	for (uint64_t i = 0; i < count; i++) {
-		if (evaluate_terms(attempt, address, terms, values, &table->offsets[i]))
-			return too_large(attempt, k);
-		advance(space, &domain, values);
-	}
-	nest_note(attempt, "%s: its address is not affine: an index table of %llu entries",
-		  nest_operand_name(k), (unsigned long long)count);
-	index_by(space, k, &domain, count, attempt->num_tables);
-	return 0;
+	find_axes(attempt, &terms, &domain);
+	return make_table(attempt, k, &domain, evaluate_terms, &terms,
+			  "its address is not affine");
 }
 
 /* Quotients: over the loops, by the forms ----------------------------------------------------- */
@@ -199,6 +215,12 @@ static int evaluate_form(const struct nest_space *space, const struct nest_form 
 			return -EOVERFLOW;
 	}
 	return 0;
+}
+
+static int evaluate_quotients(const struct nest_attempt *attempt, const void *what,
+			      const int64_t *values, int64_t *offset)
+{
+	return evaluate_form(&attempt->space, what, values, offset);
 }
 
 static void mark_loops(const struct nest_space *space, const struct nest_form *form,
@@ -230,12 +252,9 @@ static void take_quotients(const struct nest_space *space, struct nest_form *for
 int nest_table_of_quotients(struct nest_attempt *attempt, uint32_t k)
 {
 	struct nest_space *space = &attempt->space;
-	int64_t values[NEST_MAX_VARIABLES];
 	struct domain domain = { 0 };
 	struct nest_form quotients;
-	struct nest_table *table;
-	uint64_t loops = 0, count;
-	int code;
+	uint64_t loops = 0;
 
 	take_quotients(space, &space->streams[k], &quotients);
 	mark_loops(space, &quotients, &loops);
@@ -244,19 +263,6 @@ int nest_table_of_quotients(struct nest_attempt *attempt, uint32_t k)
 	for (uint32_t l = 0; l < space->num_loops; l++)
 		if (loops >> space->loops[l] & 1)
 			domain.variables[domain.count++] = space->loops[l];
-	code = count_entries(attempt, k, &domain, &count);
-	if (!code)
-		code = add_table(attempt, count, &table);
-	if (code)
-		return code;
-	begin(space, values);
-	for (uint64_t i = 0; i < count; i++) {
-		if (evaluate_form(space, &quotients, values, &table->offsets[i]))
-			return too_large(attempt, k);
-		advance(space, &domain, values);
-	}
-	nest_note(attempt, "%s: its bounds cannot be proved with windows: an index table of %llu "
-		  "entries", nest_operand_name(k), (unsigned long long)count);
-	index_by(space, k, &domain, count, attempt->num_tables);
-	return 0;
+	return make_table(attempt, k, &domain, evaluate_quotients, &quotients,
+			  "its bounds cannot be proved with windows");
 }

@@ -97,18 +97,11 @@ static bool check_job(struct __test_metadata *_metadata, const FIXTURE_DATA(rand
 
 TEST_F_TIMEOUT(random, jobs_do_what_the_reference_says, 600)
 {
-	const struct random_job_options options = {
-		.max_points = 2048,
-		.max_buffer_bytes = 64 << 10,
-		.size_multiple = TEST_PAGE_SIZE,
-		.with_refused = true,
-		.with_faults = true,
-	};
 	__u64 outcomes[3] = {}, seed;
 	char text[256];
 
 	for (seed = first_seed; seed - first_seed < num_jobs; seed++) {
-		struct random_job *random = random_job_create(seed, &options);
+		struct random_job *random = random_job_create(seed, &test_random_options);
 
 		ASSERT_TRUE(check_job(_metadata, self, random, text, sizeof(text))) {
 			TH_LOG("--seed %llu --count 1: %s", seed, text);

@@ -13,6 +13,15 @@
 
 #include "reference/random_job.h"
 
+/* Jobs of all kinds, small enough that the guest runs many */
+static const struct random_job_options test_random_options = {
+	.max_points = 2048,
+	.max_buffer_bytes = 64 << 10,
+	.size_multiple = TEST_PAGE_SIZE,
+	.with_refused = true,
+	.with_faults = true,
+};
+
 /* The job on buffers of its own; their handles in the job are index into them, from 1 */
 static inline void test_job_random(struct test_job *test, const struct random_job *random,
 				   const struct test_buffer *buffers)

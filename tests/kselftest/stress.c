@@ -137,14 +137,7 @@ static int wait_for(int fence)
 
 static bool begin(int fd, __u64 seed, struct flight *flight)
 {
-	const struct random_job_options options = {
-		.max_points = 2048,
-		.max_buffer_bytes = 64 << 10,
-		.size_multiple = TEST_PAGE_SIZE,
-		.with_refused = true,
-		.with_faults = true,
-	};
-	struct random_job *random = random_job_create(seed, &options);
+	struct random_job *random = random_job_create(seed, &test_random_options);
 	__u32 k;
 
 	flight->random = random;

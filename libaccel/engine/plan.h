@@ -83,6 +83,7 @@ struct engine_run {
 	struct engine_fault *fault;
 	uint8_t *scratch;		/* ENGINE_SCRATCH_BYTES, aligned to lines; NULL: none */
 	uint64_t unreported;		/* bytes moved since progress was last told */
+	bool is_one_of_many;		/* other threads run parts of the job and tell progress */
 	struct engine_outflow *outflow;	/* what is streamed to the destination meanwhile, or NULL */
 };
 

@@ -65,6 +65,7 @@ static void run_parts(struct engine_pool *pool, struct task *task, struct engine
 	run->plan = task->plan;
 	run->control = task->control;
 	run->fault = &fault;
+	run->is_one_of_many = true;
 	for (;;) {
 		uint64_t part = __atomic_fetch_add(&task->next, 1, __ATOMIC_RELAXED);
 		int error;

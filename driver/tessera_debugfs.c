@@ -6,10 +6,8 @@
 #include <linux/seq_file.h>
 
 #include <drm/drm_debugfs.h>
-#include <drm/drm_drv.h>
 #include <drm/drm_gem.h>
 
-#include "tessera_debugfs.h"
 #include "tessera_device.h"
 #include "tessera_gem.h"
 #include "tessera_queue.h"
@@ -37,7 +35,7 @@ static int show_queues(struct seq_file *m, void *data)
 	u32 q;
 	int cookie;
 
-	if (!drm_dev_enter(entry->dev, &cookie))
+	if (!tessera_device_enter(tdev, &cookie))
 		return -ENODEV;
 	for (q = 0; q < tdev->num_queues; q++) {
 		struct tessera_queue *queue = &tdev->queues[q];
@@ -45,7 +43,7 @@ static int show_queues(struct seq_file *m, void *data)
 		scoped_guard(spinlock_irqsave, &queue->lock)
 			show_queue(m, queue);
 	}
-	drm_dev_exit(cookie);
+	tessera_device_exit(tdev, cookie);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <linux/iopoll.h>
 #include <linux/mm.h>
+#include <linux/pm_runtime.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_managed.h>
@@ -13,7 +14,6 @@
 #include "tessera_compat.h"
 #include "tessera_device.h"
 #include "tessera_drv.h"
-#include "tessera_dump.h"
 #include "tessera_queue.h"
 #include "tessera_trace.h"
 
@@ -22,6 +22,48 @@
  * allocates at most 2 GiB: 1 TiB of pages of 4 KiB. Half of that leaves no doubt.
  */
 #define MAX_BO_SIZE	BIT_ULL(39)
+
+/* Awake */
+
+/**
+ * tessera_device_put() - let the device sleep again, some time after the last who needs it awake
+ * @tdev: the device
+ */
+void tessera_device_put(struct tessera_device *tdev)
+{
+	pm_runtime_mark_last_busy(tdev->drm.dev);
+	pm_runtime_put_autosuspend(tdev->drm.dev);
+}
+
+/**
+ * tessera_device_enter() - wake the device, and keep it awake and from going away
+ * @tdev: the device
+ * @cookie: for tessera_device_exit()
+ *
+ * May sleep, and wait for a reset. Nobody does it whom a fence waits for.
+ *
+ * Return: false when the device is gone, or does not wake.
+ */
+bool tessera_device_enter(struct tessera_device *tdev, int *cookie)
+{
+	if (!drm_dev_enter(&tdev->drm, cookie))
+		return false;
+	if (!pm_runtime_resume_and_get(tdev->drm.dev))
+		return true;
+	drm_dev_exit(*cookie);
+	return false;
+}
+
+/**
+ * tessera_device_exit() - the end of what tessera_device_enter() has begun
+ * @tdev: the device
+ * @cookie: as it was set
+ */
+void tessera_device_exit(struct tessera_device *tdev, int cookie)
+{
+	tessera_device_put(tdev);
+	drm_dev_exit(cookie);
+}
 
 /* Reset */
 
@@ -115,6 +157,7 @@ static void reset_work(struct work_struct *work)
 	if (!drm_dev_enter(&tdev->drm, &cookie))
 		return;
 	tessera_device_recover(tdev, NULL, 0, DRM_TESSERA_CAUSE_CANCELED);
+	tessera_wedged_event(&tdev->drm, tdev->is_lost);
 	drm_dev_exit(cookie);
 }
 
@@ -127,18 +170,35 @@ static void disable_recovery(struct tessera_device *tdev)
 	disable_work_sync(&tdev->reset_work);
 }
 
+static bool is_drained(struct tessera_device *tdev)
+{
+	struct tessera_queue *queue;
+
+	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++) {
+		if (readl(queue->regs + TESSERA_QUEUE_HEAD) != queue->tail)
+			return false;
+	}
+	return true;
+}
+
 /**
  * tessera_device_pause() - stop the device for a reset or a sleep that others are about to begin
  * @tdev: the device
+ * @drain_us: for how long it may go on with what it has, or 0
  */
-void tessera_device_pause(struct tessera_device *tdev)
+void tessera_device_pause(struct tessera_device *tdev, u32 drain_us)
 {
 	struct tessera_queue *queue;
+	bool is_done;
 	int cookie;
 
 	disable_recovery(tdev);
 	if (!drm_dev_enter(&tdev->drm, &cookie))
 		return;
+	hold_queues(tdev);
+	if (drain_us && !tdev->is_lost)
+		read_poll_timeout(is_drained, is_done, is_done, TESSERA_DRAIN_POLL_US, drain_us,
+				  false, tdev);
 	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++)
 		tessera_queue_stop(queue);
 	drm_dev_exit(cookie);
@@ -148,7 +208,7 @@ void tessera_device_pause(struct tessera_device *tdev)
  * tessera_device_resume() - bring the device up again after tessera_device_pause()
  * @tdev: the device
  *
- * What had begun before the pause is canceled, the rest runs now.
+ * What had begun before the pause and has not ended is canceled, the rest runs now.
  */
 void tessera_device_resume(struct tessera_device *tdev)
 {
@@ -157,6 +217,8 @@ void tessera_device_resume(struct tessera_device *tdev)
 
 	if (drm_dev_enter(&tdev->drm, &cookie)) {
 		tessera_device_recover(tdev, NULL, 0, DRM_TESSERA_CAUSE_CANCELED);
+		if (tdev->is_lost)
+			tessera_wedged_event(&tdev->drm, true);
 		drm_dev_exit(cookie);
 	}
 	enable_work(&tdev->reset_work);
@@ -196,8 +258,8 @@ void tessera_device_set_buffer(struct tessera_device *tdev, u32 id,
  */
 void tessera_device_clear_buffer(struct tessera_device *tdev, u32 id)
 {
+	int cookie, is_awake;
 	u32 in_use;
-	int cookie;
 
 	if (!drm_dev_enter(&tdev->drm, &cookie)) {
 		/* The directory is gone, or soon will be, but for a moment the device may be not */
@@ -205,7 +267,9 @@ void tessera_device_clear_buffer(struct tessera_device *tdev, u32 id)
 		return;
 	}
 	WRITE_ONCE(tdev->directory[id].flags, 0);
-	if (READ_ONCE(tdev->is_lost))
+	/* Asleep it touches nothing, and before it is at work again it has forgotten everything */
+	is_awake = pm_runtime_get_if_active(tdev->drm.dev);
+	if (!is_awake || READ_ONCE(tdev->is_lost))
 		goto out_exit;
 	writel(id, tdev->regs + TESSERA_REG_INVALIDATE);
 	if (readl_poll_timeout(tdev->regs + TESSERA_REG_INVALIDATE, in_use, !in_use,
@@ -215,6 +279,9 @@ void tessera_device_clear_buffer(struct tessera_device *tdev, u32 id)
 		flush_work(&tdev->reset_work);
 	}
 out_exit:
+	/* Where runtime PM is disabled, it cannot be told, and there is no reference */
+	if (is_awake > 0)
+		tessera_device_put(tdev);
 	drm_dev_exit(cookie);
 }
 
@@ -280,6 +347,9 @@ static int identify(struct tessera_device *tdev)
 		return dev_err_probe(dev, -ENODEV, "%u queues, expected 1 to %u\n",
 				     tdev->num_queues, TESSERA_MAX_QUEUES);
 	tdev->features = readl(tdev->regs + TESSERA_REG_FEATURES);
+	if (!(tdev->features & TESSERA_FEATURE_HINTS))
+		return dev_err_probe(dev, -ENODEV, "features 0x%x, expected 0x%x among them\n",
+				     tdev->features, TESSERA_FEATURE_HINTS);
 	tdev->sram_size = lo_hi_readq(tdev->regs + TESSERA_REG_SRAM_SIZE);
 	tdev->max_bo_size = min_t(u64, (u64)totalram_pages() << PAGE_SHIFT, MAX_BO_SIZE);
 	return 0;
@@ -334,11 +404,6 @@ static int init_directory(struct tessera_device *tdev)
 	return 0;
 }
 
-static void destroy_buffer_ids(struct drm_device *drm, void *data)
-{
-	ida_destroy(&to_tessera_device(drm)->buffer_ids);
-}
-
 static void free_wq(struct drm_device *drm, void *data)
 {
 	destroy_workqueue(data);
@@ -353,14 +418,14 @@ static int init_software(struct tessera_device *tdev)
 {
 	int ret;
 
+	/* Empty, and so without memory of its own, when the last buffer is gone */
 	ida_init(&tdev->buffer_ids);
 	init_completion(&tdev->stopped);
 	INIT_LIST_HEAD(&tdev->mapped_buffers);
 	INIT_LIST_HEAD(&tdev->mapped_submissions);
 	INIT_WORK(&tdev->reset_work, reset_work);
-	tessera_dump_init(tdev);
-	ret = drmm_add_action_or_reset(&tdev->drm, destroy_buffer_ids, NULL) ?:
-	      drmm_mutex_init(&tdev->drm, &tdev->mapped_lock);
+	INIT_WORK(&tdev->dump_work, tessera_dump_work);
+	ret = drmm_mutex_init(&tdev->drm, &tdev->mapped_lock);
 	if (ret)
 		return ret;
 	tdev->recovery_wq = alloc_ordered_workqueue(TESSERA_NAME "-recovery", WQ_MEM_RECLAIM);
@@ -385,7 +450,9 @@ static void stop_hardware(void *data)
 
 	disable_recovery(tdev);
 	flush_work(&tdev->dump_work);
-	reset_hardware(tdev);
+	/* A device that was pulled out does not answer, and does nothing any more */
+	if (pci_device_is_present(to_pci_dev(tdev->drm.dev)))
+		reset_hardware(tdev);
 	pci_clear_master(to_pci_dev(tdev->drm.dev));
 }
 

@@ -14,6 +14,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
+#include <linux/sysfs.h>
 #include <linux/workqueue.h>
 
 #include <drm/drm_device.h>
@@ -28,6 +29,11 @@ struct vfsmount;
 /* How long a reset, a queue that is disabled and an invalidation may take */
 #define TESSERA_STOP_TIMEOUT_US		(2 * USEC_PER_SEC)
 #define TESSERA_STOP_POLL_US		20
+/* What the device has may take so long before a sleep of the system; then it is canceled */
+#define TESSERA_DRAIN_TIMEOUT_US	(5 * USEC_PER_SEC)
+#define TESSERA_DRAIN_POLL_US		1000
+/* So long without a submission the device stays awake */
+#define TESSERA_AUTOSUSPEND_MS		500
 
 /**
  * struct tessera_device - a Tessera
@@ -35,7 +41,10 @@ struct vfsmount;
 struct tessera_device {
 	/** @drm: the DRM device; its last reference frees this structure */
 	struct drm_device drm;
-	/** @regs: BAR 0; used within drm_dev_enter() or by probe and remove alone */
+	/**
+	 * @regs: BAR 0; used while awake, within drm_dev_enter(), or by probe and remove alone.
+	 * Whoever is not within tessera_device_enter() has a submission, which keeps it awake.
+	 */
 	void __iomem *regs;
 	/** @hw_version: TESSERA_REG_VERSION */
 	u32 hw_version;
@@ -90,6 +99,11 @@ struct tessera_device {
 	/** @mapped_submissions: &struct tessera_submission that are mapped for the device */
 	struct list_head mapped_submissions;
 
+	/** @timeout_group: the folder in sysfs with a file for each queue */
+	struct attribute_group timeout_group;
+	/** @timeout_attributes: those files, and NULL */
+	struct attribute *timeout_attributes[TESSERA_MAX_QUEUES + 1];
+
 	/** @huge_mount: where the memory of buffers comes from, or NULL; tessera_compat.h */
 	struct vfsmount *huge_mount;
 };
@@ -99,14 +113,21 @@ static inline struct tessera_device *to_tessera_device(struct drm_device *drm)
 	return container_of(drm, struct tessera_device, drm);
 }
 
+/* tessera_sysfs.c; tessera_debugfs.c and a file of tests, where there is debugfs */
 int tessera_sysfs_init(struct tessera_device *tdev);
+void tessera_debugfs_init(struct tessera_device *tdev);
+void tessera_test_registers_init(struct tessera_device *tdev);
+
+bool tessera_device_enter(struct tessera_device *tdev, int *cookie);
+void tessera_device_exit(struct tessera_device *tdev, int cookie);
+void tessera_device_put(struct tessera_device *tdev);
 
 int tessera_device_init(struct tessera_device *tdev);
 void tessera_device_unplug(struct tessera_device *tdev);
 
 void tessera_device_recover(struct tessera_device *tdev, struct tessera_queue *guilty_queue,
 			    u64 guilty, enum drm_tessera_cause cause);
-void tessera_device_pause(struct tessera_device *tdev);
+void tessera_device_pause(struct tessera_device *tdev, u32 drain_us);
 void tessera_device_resume(struct tessera_device *tdev);
 
 void tessera_device_set_buffer(struct tessera_device *tdev, u32 id,

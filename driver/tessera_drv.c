@@ -4,22 +4,20 @@
  */
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/pm_runtime.h>
 
 #include <drm/drm_accel.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_ioctl.h>
-#include <drm/drm_print.h>
 #include <drm/tessera_accel.h>
 
 #include "tessera_compat.h"
-#include "tessera_debugfs.h"
 #include "tessera_device.h"
 #include "tessera_drv.h"
 #include "tessera_file.h"
 #include "tessera_gem.h"
-#include "tessera_query.h"
 #include "tessera_submit.h"
 
 unsigned int tessera_job_timeout_ms = 10000;
@@ -61,17 +59,13 @@ static bool ioctl_needs_master(unsigned int cmd)
 
 static long tessera_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 {
-	if (ioctl_needs_master(cmd))
-		return -EOPNOTSUPP;
-	return drm_ioctl(filp, cmd, arg);
+	return ioctl_needs_master(cmd) ? -EOPNOTSUPP : drm_ioctl(filp, cmd, arg);
 }
 
 #ifdef CONFIG_COMPAT
 static long tessera_compat_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 {
-	if (ioctl_needs_master(cmd))
-		return -EOPNOTSUPP;
-	return drm_compat_ioctl(filp, cmd, arg);
+	return ioctl_needs_master(cmd) ? -EOPNOTSUPP : drm_compat_ioctl(filp, cmd, arg);
 }
 #endif
 
@@ -108,9 +102,8 @@ static const struct drm_driver tessera_drm_driver = {
 	.name = TESSERA_NAME,
 	.desc = "Tessera tensor layout accelerator",
 	TESSERA_DRIVER_DATE
-	.major = TESSERA_MAJOR,
-	.minor = TESSERA_MINOR,
-	.patchlevel = TESSERA_PATCHLEVEL,
+	.major = 0,
+	.minor = 1,
 
 	.gem_create_object = tessera_gem_create_object,
 	.gem_prime_import_sg_table = tessera_gem_import_sg_table,
@@ -128,23 +121,35 @@ static int tessera_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = tessera_device_init(tdev) ?: tessera_sysfs_init(tdev);
 	if (ret)
 		return ret;
-	tessera_debugfs_init(tdev);
-	return drm_dev_register(&tdev->drm, 0);
+	if (IS_ENABLED(CONFIG_DEBUG_FS))
+		tessera_debugfs_init(tdev);
+	ret = drm_dev_register(&tdev->drm, 0);
+	if (ret)
+		return ret;
+	pm_runtime_set_autosuspend_delay(&pdev->dev, TESSERA_AUTOSUSPEND_MS);
+	pm_runtime_use_autosuspend(&pdev->dev);
+	pm_runtime_allow(&pdev->dev);
+	/* The PCI core has woken the device for the probe, and does so for the removal */
+	tessera_device_put(tdev);
+	return 0;
 }
 
 static void tessera_remove(struct pci_dev *pdev)
 {
 	struct tessera_device *tdev = pci_get_drvdata(pdev);
 
+	pm_runtime_get_sync(&pdev->dev);
+	pm_runtime_forbid(&pdev->dev);
 	drm_dev_unplug(&tdev->drm);
 	tessera_device_unplug(tdev);
 	tessera_submission_unmap_all(tdev);
 	tessera_gem_unmap_all(tdev);
 }
 
+/* Of the system, or of this device alone, which then has nothing to do */
 static int tessera_suspend(struct device *dev)
 {
-	tessera_device_pause(dev_get_drvdata(dev));
+	tessera_device_pause(dev_get_drvdata(dev), TESSERA_DRAIN_TIMEOUT_US);
 	return 0;
 }
 
@@ -154,11 +159,14 @@ static int tessera_resume(struct device *dev)
 	return 0;
 }
 
-static DEFINE_SIMPLE_DEV_PM_OPS(tessera_pm_ops, tessera_suspend, tessera_resume);
+static const struct dev_pm_ops tessera_pm_ops = {
+	SYSTEM_SLEEP_PM_OPS(tessera_suspend, tessera_resume)
+	RUNTIME_PM_OPS(tessera_suspend, tessera_resume, NULL)
+};
 
 static void tessera_reset_prepare(struct pci_dev *pdev)
 {
-	tessera_device_pause(pci_get_drvdata(pdev));
+	tessera_device_pause(pci_get_drvdata(pdev), 0);
 }
 
 static void tessera_reset_done(struct pci_dev *pdev)
@@ -185,7 +193,7 @@ static struct pci_driver tessera_pci_driver = {
 	/* A kernel that is shut down, or that starts another: the device must leave memory alone */
 	.shutdown = tessera_remove,
 	.err_handler = &tessera_error_handlers,
-	.driver.pm = pm_sleep_ptr(&tessera_pm_ops),
+	.driver.pm = pm_ptr(&tessera_pm_ops),
 };
 
 static int __init tessera_init(void)

@@ -9,9 +9,6 @@
 #include <linux/workqueue.h>
 
 #define TESSERA_NAME		"tessera"
-#define TESSERA_MAJOR		0
-#define TESSERA_MINOR		1
-#define TESSERA_PATCHLEVEL	0
 
 extern unsigned int tessera_job_timeout_ms;
 extern unsigned int tessera_job_limit_ms;

@@ -9,7 +9,6 @@
 
 #include "tessera_device.h"
 #include "tessera_drv.h"
-#include "tessera_dump.h"
 #include "tessera_file.h"
 #include "tessera_gem.h"
 #include "tessera_queue.h"
@@ -152,8 +151,13 @@ void tessera_dump_take(struct tessera_queue *queue, struct tessera_submission *s
 	queue_work(tessera_free_wq, &tdev->dump_work);
 }
 
-/* The kernel keeps one dump of a device until it is read or some minutes old, and drops others. */
-static void dump_work(struct work_struct *work)
+/**
+ * tessera_dump_work() - hand over what was kept
+ * @work: &tessera_device.dump_work
+ *
+ * The kernel keeps one dump of a device until it is read or some minutes old, and drops others.
+ */
+void tessera_dump_work(struct work_struct *work)
 {
 	struct tessera_device *tdev = container_of(work, struct tessera_device, dump_work);
 	struct drm_tessera_dump_header *dump = tdev->dump;
@@ -166,13 +170,4 @@ static void dump_work(struct work_struct *work)
 	}
 	WRITE_ONCE(tdev->dump, NULL);
 	kfree(dump);
-}
-
-/**
- * tessera_dump_init() - prepare for dumps
- * @tdev: the device
- */
-void tessera_dump_init(struct tessera_device *tdev)
-{
-	INIT_WORK(&tdev->dump_work, dump_work);
 }

@@ -98,8 +98,7 @@ static void file_free_work(struct work_struct *work)
 	struct tessera_device *tdev = file->tdev;
 
 	mutex_destroy(&file->lock);
-	kvfree(file->entities);
-	kfree(file);
+	kvfree(file);
 	drm_dev_put(&tdev->drm);
 	/* The module waits for this workqueue before it goes: we return to code that is there */
 	module_put(THIS_MODULE);
@@ -158,7 +157,7 @@ int tessera_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	struct tessera_file *file;
 	int ret;
 
-	file = kzalloc_obj(*file, GFP_KERNEL);
+	file = kvzalloc(struct_size(file, entities, tdev->num_queues), GFP_KERNEL);
 	if (!file)
 		return -ENOMEM;
 	kref_init(&file->refcount);
@@ -168,22 +167,14 @@ int tessera_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	/* Both are held by the open file now, but not as long as we are */
 	__module_get(THIS_MODULE);
 	drm_dev_get(drm);
-	file->entities = kvcalloc(tdev->num_queues, sizeof(*file->entities), GFP_KERNEL);
-	if (!file->entities) {
-		ret = -ENOMEM;
-		goto err_put_file;
-	}
 	ret = init_entities(file);
-	if (ret)
-		goto err_fini_entities;
+	if (ret) {
+		fini_entities(file);
+		tessera_file_put(file);
+		return ret;
+	}
 	drm_file->driver_priv = file;
 	return 0;
-
-err_fini_entities:
-	fini_entities(file);
-err_put_file:
-	tessera_file_put(file);
-	return ret;
 }
 
 /**
@@ -205,8 +196,7 @@ void tessera_file_close(struct drm_device *drm, struct drm_file *drm_file)
 		tessera_result_put(file->results[i]);
 	memset(file->results, 0, sizeof(file->results));
 	/* What has completed is freed by the schedulers: the module can go once we are back */
-	for (i = 0; i < tdev->num_queues; i++)
-		flush_workqueue(tdev->queues[i].sched.submit_wq);
+	flush_workqueue(tdev->submit_wq);
 	tessera_file_put(file);
 	flush_workqueue(tessera_free_wq);
 }

@@ -60,9 +60,7 @@ struct tessera_file {
 	struct tessera_device *tdev;
 	/** @free_work: lets go of device and module; on tessera_free_wq */
 	struct work_struct free_work;
-	/** @entities: one for each queue */
-	struct drm_sched_entity *entities;
-	/** @num_entities: those that are initialized */
+	/** @num_entities: those of @entities that are initialized */
 	u32 num_entities;
 	/** @parser: working memory of SUBMIT while none is at it, or NULL; taken by xchg() */
 	struct tessera_parser *parser;
@@ -79,6 +77,8 @@ struct tessera_file {
 	u64 last_id;
 	/** @results: of submission id, at id modulo the size, or NULL */
 	struct tessera_result *results[DRM_TESSERA_MAX_RESULTS];
+	/** @entities: one for each queue */
+	struct drm_sched_entity entities[];
 };
 
 /* A process that hangs the device again and again has to open another file, at least */
@@ -98,5 +98,8 @@ void tessera_result_put(struct tessera_result *result);
 
 u64 tessera_file_add_result(struct tessera_file *file, struct tessera_result *result);
 struct tessera_result *tessera_file_find_result(struct tessera_file *file, u64 id);
+
+/* tessera_query.c */
+int tessera_ioctl_dev_query(struct drm_device *drm, void *data, struct drm_file *drm_file);
 
 #endif /* _TESSERA_FILE_H_ */

@@ -32,6 +32,7 @@
 #define TESSERA_REG_NUM_QUEUES		0x008	/* ro */
 #define TESSERA_REG_FEATURES		0x00c	/* ro */
 #define   TESSERA_FEATURE_TEST		(1 << 0)	/* TESSERA_REG_TEST_* exist */
+#define   TESSERA_FEATURE_HINTS		(1 << 1)	/* TESSERA_QUEUE_HINTS exists */
 #define TESSERA_REG_SRAM_SIZE		0x010	/* ro, 64 bits: bytes for each queue's engine */
 #define TESSERA_REG_CONTROL		0x018	/* rw */
 #define   TESSERA_CONTROL_RESET		(1 << 0)	/* write 1; done when it reads 0 */

@@ -7,12 +7,10 @@
 
 #include <drm/drm_file.h>
 #include <drm/drm_print.h>
-#include <drm/drm_utils.h>
 #include <drm/tessera_accel.h>
 
 #include "tessera_device.h"
 #include "tessera_file.h"
-#include "tessera_query.h"
 #include "tessera_submit.h"
 
 /* Like copy_struct_to_user(), which Linux 6.12 does not have yet */

@@ -18,7 +18,6 @@
 #include "tessera_compat.h"
 #include "tessera_device.h"
 #include "tessera_drv.h"
-#include "tessera_dump.h"
 #include "tessera_file.h"
 #include "tessera_queue.h"
 #include "tessera_submit.h"
@@ -78,6 +77,7 @@ static void ring_put(struct tessera_queue *queue, struct tessera_submission *sub
 		entry->sequence = cpu_to_le64(++sequence);
 	}
 	queue->tail += submission->num_jobs;
+	queue->told = sequence;
 }
 
 /* writel() orders what was written to the ring before the doorbell */
@@ -299,7 +299,7 @@ void tessera_queue_fail_oldest(struct tessera_queue *queue, u64 guilty,
 	spin_lock_irqsave(&queue->lock, flags);
 	complete_submissions(queue);
 	submission = oldest_submission(queue);
-	if (submission) {
+	if (submission && submission->last_sequence <= queue->told) {
 		u64 last_sequence = submission->last_sequence;
 
 		if (last_sequence != guilty)
@@ -345,6 +345,7 @@ static void recover(struct tessera_queue *queue, u64 guilty, enum drm_tessera_ca
 	}
 	drm_err(&tdev->drm, "%s: does not stop and start, resetting the device\n", queue->name);
 	tessera_device_recover(tdev, queue, guilty, cause);
+	tessera_wedged_event(&tdev->drm, tdev->is_lost);
 }
 
 /* The engine may be at the jobs of other queues: it has fewer hands than queues, maybe */

@@ -76,6 +76,8 @@ struct tessera_queue {
 	u64 sequence;
 	/** @completed: the sequence of the job completed last */
 	u64 completed;
+	/** @told: the sequence of the job put into the ring last: none behind it has begun */
+	u64 told;
 	/** @tail: entries produced since the queue was enabled, modulo 2^32 */
 	u32 tail;
 	/** @is_stopped: submissions are collected in @running, the device is not told */
@@ -115,5 +117,10 @@ int tessera_queue_start(struct tessera_queue *queue);
 void tessera_queue_fail_oldest(struct tessera_queue *queue, u64 guilty,
 			       enum drm_tessera_cause cause);
 void tessera_queue_fail_all(struct tessera_queue *queue, int error);
+
+/* tessera_dump.c */
+void tessera_dump_take(struct tessera_queue *queue, struct tessera_submission *submission,
+		       enum drm_tessera_cause cause);
+void tessera_dump_work(struct work_struct *work);
 
 #endif /* _TESSERA_QUEUE_H_ */

@@ -15,7 +15,6 @@
 #include <drm/drm_file.h>
 #include <drm/drm_print.h>
 #include <drm/drm_syncobj.h>
-#include <drm/drm_utils.h>
 
 #include "tessera_compat.h"
 #include "tessera_device.h"
@@ -717,6 +716,7 @@ void tessera_submission_free(struct tessera_submission *submission)
 	if (submission->has_base) {
 		atomic_sub(submission->num_jobs, &submission->queue->num_pending);
 		drm_sched_job_cleanup(&submission->base);
+		tessera_device_put(submission->tdev);
 	}
 	if (submission->is_fence_live)
 		dma_fence_put(&submission->fence->base);
@@ -762,15 +762,21 @@ static struct tessera_submission *create_submission(struct tessera_queue *queue,
 	return submission;
 }
 
+/* From here to tessera_submission_free() the device is awake */
 static int init_sched_job(struct tessera_submission *submission, struct drm_file *drm_file)
 {
 	struct drm_sched_entity *entity = &submission->file->entities[submission->queue->index];
-	int ret;
+	int cookie, ret;
 
+	if (!tessera_device_enter(submission->tdev, &cookie))
+		return -ENODEV;
 	ret = tessera_sched_job_init(&submission->base, entity, submission->num_jobs,
 				     submission->file, drm_file->client_id);
-	if (ret)
+	if (ret) {
+		tessera_device_exit(submission->tdev, cookie);
 		return ret;
+	}
+	drm_dev_exit(cookie);
 	submission->has_base = true;
 	atomic_add(submission->num_jobs, &submission->queue->num_pending);
 	return 0;

@@ -3,8 +3,6 @@
  * Files in sysfs, in the directory of the PCI device: what an administrator may set of one queue.
  * What holds for all devices are the module's parameters.
  */
-#include <linux/sysfs.h>
-
 #include "tessera_device.h"
 #include "tessera_drv.h"
 #include "tessera_queue.h"
@@ -42,17 +40,10 @@ static ssize_t timeout_store(struct device *dev, struct device_attribute *attrib
  */
 int tessera_sysfs_init(struct tessera_device *tdev)
 {
-	struct device *dev = tdev->drm.dev;
-	struct attribute_group *group;
 	u32 q;
 
-	group = devm_kzalloc(dev, sizeof(*group), GFP_KERNEL);
-	if (!group)
-		return -ENOMEM;
-	group->name = "job_timeout_ms";
-	group->attrs = devm_kcalloc(dev, tdev->num_queues + 1, sizeof(*group->attrs), GFP_KERNEL);
-	if (!group->attrs)
-		return -ENOMEM;
+	tdev->timeout_group.name = "job_timeout_ms";
+	tdev->timeout_group.attrs = tdev->timeout_attributes;
 	for (q = 0; q < tdev->num_queues; q++) {
 		struct device_attribute *attribute = &tdev->queues[q].timeout_attribute;
 
@@ -61,7 +52,7 @@ int tessera_sysfs_init(struct tessera_device *tdev)
 		attribute->attr.mode = 0644;
 		attribute->show = timeout_show;
 		attribute->store = timeout_store;
-		group->attrs[q] = &attribute->attr;
+		tdev->timeout_attributes[q] = &attribute->attr;
 	}
-	return devm_device_add_group(dev, group);
+	return devm_device_add_group(tdev->drm.dev, &tdev->timeout_group);
 }

@@ -53,7 +53,7 @@ static uint32_t num_queues_read(TesseraState *s, TesseraQueue *q)
 
 static uint32_t features_read(TesseraState *s, TesseraQueue *q)
 {
-	return s->has_test_registers ? TESSERA_FEATURE_TEST : 0;
+	return TESSERA_FEATURE_HINTS | (s->has_test_registers ? TESSERA_FEATURE_TEST : 0);
 }
 
 static uint32_t sram_size_low_read(TesseraState *s, TesseraQueue *q)

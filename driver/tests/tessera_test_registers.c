@@ -5,9 +5,6 @@
  */
 #include <linux/debugfs.h>
 
-#include <drm/drm_drv.h>
-
-#include "../tessera_debugfs.h"
 #include "../tessera_device.h"
 #include "../tessera_queue.h"
 
@@ -15,10 +12,10 @@ static int read_test_register(struct tessera_device *tdev, u32 offset, u64 *valu
 {
 	int cookie;
 
-	if (!drm_dev_enter(&tdev->drm, &cookie))
+	if (!tessera_device_enter(tdev, &cookie))
 		return -ENODEV;
 	*value = readl(tdev->regs + offset);
-	drm_dev_exit(cookie);
+	tessera_device_exit(tdev, cookie);
 	return 0;
 }
 
@@ -28,10 +25,10 @@ static int write_test_register(struct tessera_device *tdev, u32 offset, u64 valu
 
 	if (value > U32_MAX)
 		return -ERANGE;
-	if (!drm_dev_enter(&tdev->drm, &cookie))
+	if (!tessera_device_enter(tdev, &cookie))
 		return -ENODEV;
 	writel(value, tdev->regs + offset);
-	drm_dev_exit(cookie);
+	tessera_device_exit(tdev, cookie);
 	return 0;
 }
 

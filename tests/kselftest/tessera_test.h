@@ -148,6 +148,16 @@ static inline int test_write_file(const char *path, const char *text)
 	return ret;
 }
 
+/* Path of a file of the device, below its folder in sysfs */
+static inline void test_sysfs_path(struct __test_metadata *_metadata, int fd, const char *file,
+				   char path[PATH_MAX])
+{
+	char bus[NAME_MAX];
+
+	test_bus_name(_metadata, fd, bus);
+	snprintf(path, PATH_MAX, "/sys/bus/pci/devices/%s/%s", bus, file);
+}
+
 static inline void test_debugfs_path(struct __test_metadata *_metadata, int fd, const char *file,
 				     char path[PATH_MAX])
 {
@@ -157,12 +167,17 @@ static inline void test_debugfs_path(struct __test_metadata *_metadata, int fd, 
 	snprintf(path, PATH_MAX, "/sys/kernel/debug/accel/%s/%s", bus, file);
 }
 
-/* Writes a number to a file of the device in debugfs: -ENOENT where the device has no such test */
+/*
+ * Writes a number to a file of the device in debugfs: -ENOENT where the device has no such test.
+ * From then on the device stays awake, for one that sleeps forgets such a number.
+ */
 static inline int test_write_debugfs(struct __test_metadata *_metadata, int fd, const char *file,
 				     __u32 value)
 {
 	char path[PATH_MAX], text[16];
 
+	test_sysfs_path(_metadata, fd, "power/control", path);
+	ASSERT_EQ(0, test_write_file(path, "on"));
 	test_debugfs_path(_metadata, fd, file, path);
 	snprintf(text, sizeof(text), "%u", value);
 	return test_write_file(path, text);

@@ -473,7 +473,7 @@ static void registers_have_their_reset_values(void)
 		{ TESSERA_REG_ID, TESSERA_ID },
 		{ TESSERA_REG_VERSION, TESSERA_VERSION },
 		{ TESSERA_REG_NUM_QUEUES, 4 },
-		{ TESSERA_REG_FEATURES, TESSERA_FEATURE_TEST },
+		{ TESSERA_REG_FEATURES, TESSERA_FEATURE_HINTS | TESSERA_FEATURE_TEST },
 		{ TESSERA_REG_SRAM_SIZE, 1 << 20 },
 		{ TESSERA_REG_SRAM_SIZE + 4, 0 },
 	};
@@ -606,7 +606,7 @@ static void test_registers_are_absent_without_x_test(void)
 	struct machine m;
 
 	machine_start(&m, MEMFD, "");
-	g_assert_cmphex(get(&m, TESSERA_REG_FEATURES), ==, 0);
+	g_assert_cmphex(get(&m, TESSERA_REG_FEATURES), ==, TESSERA_FEATURE_HINTS);
 	set(&m, TESSERA_REG_TEST_HANG, 1);
 	set(&m, TESSERA_REG_TEST_SKEW, 1);
 	set(&m, TESSERA_REG_TEST_INTERRUPT, 0);

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "engine/engine.h"
+#include "measure.h"
 
 #define NUM_ROUNDS	9
 #define MAX_RANK	6
@@ -125,14 +125,6 @@ static struct engine_plan *make_plan(const struct pair *pair, const struct shape
 	return plan;
 }
 
-static double now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 /* Nanoseconds of a run. */
 static double measure(const struct engine_plan *plan)
 {
@@ -146,19 +138,6 @@ static double measure(const struct engine_plan *plan)
 		taken = now_ns() - start;
 	} while (taken < LEAST_NS);
 	return taken / count;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
-static double median(double *values)
-{
-	qsort(values, NUM_ROUNDS, sizeof(*values), compare);
-	return values[NUM_ROUNDS / 2];
 }
 
 static int measure_pair(const struct pair *pair, char *dst, char *src)
@@ -180,8 +159,8 @@ static int measure_pair(const struct pair *pair, char *dst, char *src)
 	if (error)
 		fprintf(stderr, "bench_cliff: %s: no plan\n", pair->what);
 	else
-		printf("%8.4f ns/byte  %5.2f times that  %s\n", median(rates), median(ratios),
-		       pair->what);
+		printf("%8.4f ns/byte  %5.2f times that  %s\n", median(rates, NUM_ROUNDS),
+		       median(ratios, NUM_ROUNDS), pair->what);
 	return error;
 }
 

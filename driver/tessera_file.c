@@ -121,15 +121,21 @@ void tessera_file_put(struct tessera_file *file)
 	kref_put(&file->refcount, file_release);
 }
 
+/* By &enum drm_tessera_priority */
+static const enum drm_sched_priority priorities[TESSERA_NUM_PRIORITIES] = {
+	DRM_SCHED_PRIORITY_NORMAL, DRM_SCHED_PRIORITY_LOW,
+};
+
 static int init_entities(struct tessera_file *file)
 {
-	u32 q;
+	u32 num_queues = file->tdev->num_queues;
+	u32 n;
 	int ret;
 
-	for (q = 0; q < file->tdev->num_queues; q++) {
-		struct drm_gpu_scheduler *sched = &file->tdev->queues[q].sched;
+	for (n = 0; n < num_queues * TESSERA_NUM_PRIORITIES; n++) {
+		struct drm_gpu_scheduler *sched = &file->tdev->queues[n % num_queues].sched;
 
-		ret = drm_sched_entity_init(&file->entities[q], DRM_SCHED_PRIORITY_NORMAL, &sched,
+		ret = drm_sched_entity_init(&file->entities[n], priorities[n / num_queues], &sched,
 					    1, NULL);
 		if (ret)
 			return ret;
@@ -157,7 +163,8 @@ int tessera_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	struct tessera_file *file;
 	int ret;
 
-	file = kvzalloc(struct_size(file, entities, tdev->num_queues), GFP_KERNEL);
+	file = kvzalloc(struct_size(file, entities,
+				    tdev->num_queues * TESSERA_NUM_PRIORITIES), GFP_KERNEL);
 	if (!file)
 		return -ENOMEM;
 	kref_init(&file->refcount);

@@ -22,6 +22,8 @@ struct drm_printer;
 struct tessera_parser;
 struct tessera_device;
 
+#define TESSERA_NUM_PRIORITIES	(DRM_TESSERA_PRIORITY_LOW + 1)
+
 /**
  * struct tessera_result - how a submission ended
  *
@@ -77,7 +79,7 @@ struct tessera_file {
 	u64 last_id;
 	/** @results: of submission id, at id modulo the size, or NULL */
 	struct tessera_result *results[DRM_TESSERA_MAX_RESULTS];
-	/** @entities: one for each queue */
+	/** @entities: one for each queue, and that for each priority */
 	struct drm_sched_entity entities[];
 };
 

@@ -102,22 +102,7 @@ err_free_table:
 	return id;
 }
 
-/* After the device has let go of it. Removal may have been here before. */
-static void unmap_bo(struct tessera_bo *bo)
-{
-	struct drm_gem_object *obj = &bo->base.base;
-	struct tessera_device *tdev = to_tessera_device(obj->dev);
-
-	lockdep_assert_held(&tdev->mapped_lock);
-	if (!bo->table)
-		return;
-	list_del_init(&bo->node);
-	dma_free_coherent(obj->dev->dev, bo->table_size, bo->table, bo->table_dma);
-	bo->table = NULL;
-	ida_free(&tdev->buffer_ids, bo->id);
-}
-
-/* The helpers would do it when the object is freed, but then there is no device any more. */
+/* The helpers would do it when the object is freed, but then there may be no device any more. */
 static void unmap_pages(struct tessera_bo *bo)
 {
 	struct drm_gem_shmem_object *shmem = &bo->base;
@@ -133,6 +118,22 @@ static void unmap_pages(struct tessera_bo *bo)
 	kfree(sgt);
 }
 
+/* After the device has let go of it. Removal may have been here before. */
+static void unmap_bo(struct tessera_bo *bo)
+{
+	struct drm_gem_object *obj = &bo->base.base;
+	struct tessera_device *tdev = to_tessera_device(obj->dev);
+
+	lockdep_assert_held(&tdev->mapped_lock);
+	if (!bo->table)
+		return;
+	list_del_init(&bo->node);
+	dma_free_coherent(obj->dev->dev, bo->table_size, bo->table, bo->table_dma);
+	bo->table = NULL;
+	ida_free(&tdev->buffer_ids, bo->id);
+	unmap_pages(bo);
+}
+
 /**
  * tessera_gem_unmap_all() - take all buffers from a device that goes away
  * @tdev: the device, which no longer touches memory
@@ -144,10 +145,8 @@ void tessera_gem_unmap_all(struct tessera_device *tdev)
 	struct tessera_bo *bo, *next;
 
 	guard(mutex)(&tdev->mapped_lock);
-	list_for_each_entry_safe(bo, next, &tdev->mapped_buffers, node) {
+	list_for_each_entry_safe(bo, next, &tdev->mapped_buffers, node)
 		unmap_bo(bo);
-		unmap_pages(bo);
-	}
 }
 
 /* GEM */

@@ -726,17 +726,6 @@ static struct sum constraint_sum(const struct tessera_solver *solver,
 	return (struct sum){ constraint->offset, constraint->coefficients, solver->num_variables };
 }
 
-static u64 greatest_common_divisor(u64 a, u64 b)
-{
-	while (b) {
-		u64 rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Whether some multiple of the coefficients' divisor is in range at all */
 static bool constraint_can_hold(const struct tessera_constraint *constraint)
 {
@@ -746,8 +735,7 @@ static bool constraint_can_hold(const struct tessera_constraint *constraint)
 	u32 v;
 
 	for (v = 0; v < TESSERA_SOLVER_VARIABLES; v++)
-		divisor = greatest_common_divisor(divisor,
-						  magnitude(constraint->coefficients[v]));
+		divisor = gcd(divisor, magnitude(constraint->coefficients[v]));
 	if (!divisor)
 		return lowest <= 0 && highest >= 0;
 	return floor_divide(highest, divisor) >= ceiling_divide(lowest, divisor);

@@ -10,6 +10,7 @@
 #ifdef __KERNEL__
 #include <linux/bits.h>
 #include <linux/errno.h>
+#include <linux/gcd.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>

@@ -642,6 +642,9 @@ static void report_fault(struct tessera_submission *submission, u32 n)
 	if (job->cause == DRM_TESSERA_CAUSE_CANCELED)
 		return;
 	trace_tessera_fault(submission, n);
+	/* And that was told when it was found */
+	if (job->cause == DRM_TESSERA_CAUSE_TIMEOUT)
+		return;
 	dev_warn_ratelimited(submission->tdev->drm.dev,
 			     "%s[%d] %s: job %u of %llu: cause %u, operand %u, offset %lld\n",
 			     submission->comm, submission->pid, submission->queue->name, n,
@@ -763,15 +766,16 @@ static struct tessera_submission *create_submission(struct tessera_queue *queue,
 }
 
 /* From here to tessera_submission_free() the device is awake */
-static int init_sched_job(struct tessera_submission *submission, struct drm_file *drm_file)
+static int init_sched_job(struct tessera_submission *submission, struct drm_file *drm_file,
+			  u32 priority)
 {
-	struct drm_sched_entity *entity = &submission->file->entities[submission->queue->index];
+	u32 index = priority * submission->tdev->num_queues + submission->queue->index;
 	int cookie, ret;
 
 	if (!tessera_device_enter(submission->tdev, &cookie))
 		return -ENODEV;
-	ret = tessera_sched_job_init(&submission->base, entity, submission->num_jobs,
-				     submission->file, drm_file->client_id);
+	ret = tessera_sched_job_init(&submission->base, &submission->file->entities[index],
+				     submission->num_jobs, submission->file, drm_file->client_id);
 	if (ret) {
 		tessera_device_exit(submission->tdev, cookie);
 		return ret;
@@ -870,11 +874,12 @@ static int check_submit(struct tessera_device *tdev, const struct drm_tessera_su
 	struct drm_device *drm = &tdev->drm;
 	int ret;
 
-	if (args->flags || !args->jobs.count ||
+	if (args->flags || args->reserved || args->priority >= TESSERA_NUM_PRIORITIES ||
+	    !args->jobs.count ||
 	    (args->queue >= tdev->num_queues && args->queue != DRM_TESSERA_QUEUE_ANY)) {
-		drm_dbg(drm, "flags 0x%x, %u jobs, queue %u, expected 0, 1 to %u, of %u\n",
-			args->flags, args->jobs.count, args->queue, DRM_TESSERA_MAX_JOBS,
-			tdev->num_queues);
+		drm_dbg(drm, "flags 0x%x, 0x%x, %u jobs, queue %u of %u, priority %u of %u\n",
+			args->flags, args->reserved, args->jobs.count, args->queue,
+			tdev->num_queues, args->priority, TESSERA_NUM_PRIORITIES);
 		return -EINVAL;
 	}
 	ret = tessera_array_check(drm, &args->jobs, DRM_TESSERA_MAX_JOBS, "jobs");
@@ -914,7 +919,7 @@ int tessera_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *dr
 		return PTR_ERR(submission);
 	submission->result->submit_time = submit_time;
 	ret = add_jobs(submission, drm_file, &args->jobs) ?:
-	      init_sched_job(submission, drm_file) ?:
+	      init_sched_job(submission, drm_file, args->priority) ?:
 	      add_in_syncs(submission, drm_file, &args->in_syncs);
 	if (ret)
 		goto err_free_submission;

@@ -26,19 +26,31 @@ FIXTURE_TEARDOWN(debugfs)
 	close(self->fd);
 }
 
+static void read_file(struct __test_metadata *_metadata, int fd, const char *file, char *text,
+		      size_t size)
+{
+	char path[PATH_MAX];
+	ssize_t length;
+	int debugfs;
+
+	test_debugfs_path(_metadata, fd, file, path);
+	debugfs = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT_GE(debugfs, 0);
+	length = read(debugfs, text, size - 1);
+	ASSERT_GT(length, 0);
+	text[length] = '\0';
+	close(debugfs);
+}
+
 /* The sum of what stands behind a name, over all queues */
 static unsigned long queues_sum(struct __test_metadata *_metadata, int fd, const char *name)
 {
-	char path[PATH_MAX], text[16384] = "";
-	const char *found = text;
+	const char *found;
 	unsigned long sum = 0;
-	int debugfs;
+	char text[16384];
 
-	test_debugfs_path(_metadata, fd, "queues", path);
-	debugfs = open(path, O_RDONLY | O_CLOEXEC);
-	ASSERT_GE(debugfs, 0);
-	ASSERT_GT(read(debugfs, text, sizeof(text) - 1), 0);
-	close(debugfs);
+	read_file(_metadata, fd, "queues", text, sizeof(text));
+	found = text;
 	ASSERT_NE(NULL, strstr(text, name));
 	while ((found = strstr(found, name))) {
 		found += strlen(name);
@@ -88,6 +100,18 @@ TEST_F(debugfs, submissions_in_a_row_take_at_most_one_of_each)
 	close(fence);
 	EXPECT_GE(doorbells + 50, queues_sum(_metadata, self->fd, " doorbells "));
 	EXPECT_GE(interrupts + 50, queues_sum(_metadata, self->fd, " interrupts "));
+}
+
+TEST_F(debugfs, buffers_are_listed_while_they_are_there)
+{
+	struct test_buffer buffer = test_buffer_create(_metadata, self->fd, 77 * SIZE);
+	char text[16384];
+
+	read_file(_metadata, self->fd, "buffers", text, sizeof(text));
+	EXPECT_NE(NULL, strstr(text, ": size 315392 page-size "));
+	test_buffer_destroy(_metadata, self->fd, &buffer);
+	read_file(_metadata, self->fd, "buffers", text, sizeof(text));
+	EXPECT_EQ(NULL, strstr(text, ": size 315392 page-size "));
 }
 
 TEST_F(debugfs, round_trip_of_an_interrupt_takes_time)

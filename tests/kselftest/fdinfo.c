@@ -113,4 +113,45 @@ TEST_F(fdinfo, memory_of_closed_buffers_is_gone)
 		EXPECT_EQ(0, bytes_of(value));
 }
 
+TEST_F(fdinfo, queues_are_counted)
+{
+	const char *value = value_of(self->text, "drm-engine-capacity-pe");
+
+	ASSERT_NE(NULL, value);
+	EXPECT_EQ(test_info(_metadata, self->fd).num_queues, strtoul(value, NULL, 10));
+}
+
+TEST_F(fdinfo, file_without_jobs_has_used_no_time)
+{
+	const char *value = value_of(self->text, "drm-engine-pe");
+
+	ASSERT_NE(NULL, value);
+	EXPECT_EQ(0, strncmp(value, "0 ns\n", 5));
+}
+
+TEST_F(fdinfo, time_is_that_of_the_jobs)
+{
+	struct test_buffer buffer = test_buffer_create(_metadata, self->fd, 1 << 20);
+	struct drm_tessera_submit_result result;
+	struct drm_tessera_job_result job_result;
+	struct drm_tessera_submit submit;
+	struct test_job job;
+	const char *value;
+	__u64 sum = 0;
+	int k;
+
+	test_job_copy(&job, buffer.handle, buffer.handle, 1 << 18);
+	submit = test_submission(&job.job, 1);
+	for (k = 0; k < 2; k++) {
+		ASSERT_EQ(1, test_run(_metadata, self->fd, &submit));
+		ASSERT_EQ(0, test_query_result(self->fd, submit.id, &result, &job_result, 1));
+		sum += job_result.device_ns;
+	}
+	read_fdinfo(_metadata, self->fd, self->text, sizeof(self->text));
+	value = value_of(self->text, "drm-engine-pe");
+	ASSERT_NE(NULL, value);
+	EXPECT_NE(0, sum);
+	EXPECT_EQ(sum, strtoull(value, NULL, 10));
+}
+
 TEST_HARNESS_MAIN

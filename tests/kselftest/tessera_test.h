@@ -360,6 +360,19 @@ static inline void test_job_increment(struct test_job *test, __u32 handle)
 	test->program[1].src[1] = 1;
 }
 
+/* Gathers the source of a copy by indices of which only 0 is allowed: those of type u8 in handle */
+static inline void test_job_gather(struct test_job *test, __u32 handle)
+{
+	struct drm_tessera_operand *source = &test->operands[1];
+
+	source->flags = DRM_TESSERA_OPERAND_INDIRECT;
+	source->address.strides[0] = 0;
+	source->index_handle = handle;
+	source->index_dtype = DRM_TESSERA_DTYPE_U8;
+	source->index_stride = 4;
+	source->index_limit = 1;
+}
+
 /*
  * Submitting
  */

@@ -523,6 +523,9 @@ struct drm_tessera_bo_create {
 
 /**
  * struct drm_tessera_bo_mmap_offset - argument of DRM_IOCTL_TESSERA_BO_MMAP_OFFSET
+ *
+ * Mappings are cached and the device is coherent with them: what was written before SUBMIT is what
+ * jobs see, and what they have stored is there once their fence has signalled. Nothing is flushed.
  */
 struct drm_tessera_bo_mmap_offset {
 	/** @handle: in, the buffer */
@@ -570,6 +573,19 @@ struct drm_tessera_sync {
 #define DRM_TESSERA_QUEUE_ANY		(~0U)
 
 /**
+ * enum drm_tessera_priority - which submissions a queue takes first
+ *
+ * Of those of all files whose dependencies have signalled: nothing of a lower priority is handed to
+ * the device while something of a higher one waits for that. What the device has is not overtaken.
+ */
+enum drm_tessera_priority {
+	/** @DRM_TESSERA_PRIORITY_NORMAL: what a process waits for */
+	DRM_TESSERA_PRIORITY_NORMAL = 0,
+	/** @DRM_TESSERA_PRIORITY_LOW: what may wait for all others */
+	DRM_TESSERA_PRIORITY_LOW,
+};
+
+/**
  * struct drm_tessera_submit - argument of DRM_IOCTL_TESSERA_SUBMIT
  *
  * The jobs run after all of @in_syncs and complete in order, each seeing what those before it
@@ -589,6 +605,10 @@ struct drm_tessera_submit {
 	struct drm_tessera_array out_syncs;
 	/** @id: out, names the submission to DEV_QUERY_SUBMIT_RESULT; from 1 up in each file */
 	__u64 id;
+	/** @priority: in, &enum drm_tessera_priority */
+	__u32 priority;
+	/** @reserved: in, zero */
+	__u32 reserved;
 };
 
 /**

@@ -2,7 +2,8 @@
 /*
  * Transposes and interleaves by AVX-512 with byte permutes (F, BW, DQ, VL, VBMI). Contract in
  * kernels.h. Squares are transposed in registers: rounds of unpacking within lanes of 16 bytes,
- * then lanes are transposed among each other. At the edges, masks keep to the elements of the tile.
+ * then lanes are transposed among each other. At the edges, masks keep to the elements of the tile,
+ * and what fills a quarter of a square is not done as a whole one.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -24,7 +25,7 @@ INLINE __mmask64 mask_of(int64_t bytes)
 	return _bzhi_u64(~0ull, (uint32_t)least(bytes, 64));
 }
 
-/* A square: elements of so many rows of the source, which become columns of the destination. */
+/* Elements of so many rows of the source, which become columns of the destination. */
 struct square {
 	uint8_t *dst;
 	int64_t dst_stride;
@@ -33,13 +34,6 @@ struct square {
 	const int64_t *places;	/* of rows that are not a stride apart, else NULL */
 	int64_t num_rows;
 	int64_t num_columns;
-};
-
-/* What is known of a square when it is compiled. */
-enum extent {
-	WHOLE,		/* it has all of its rows and columns */
-	HIGH,		/* it has all of its rows */
-	PARTIAL,	/* some of both at least */
 };
 
 /* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
@@ -51,35 +45,68 @@ enum extent {
 	__asm__("" : "+r" (place));								\
 } while (0)
 
-/* Rows from first on, the first of which is at row if they have no places of their own. */
-INLINE void load_rows(__m512i *rows, int first, int count, const struct square *square,
-		      const uint8_t *row, enum extent extent, __mmask64 mask)
+/* The place of row n. Asked for one after the other; next, that of row 0 at first, goes along. */
+INLINE const uint8_t *next_row(const struct square *square, int n, const uint8_t **next)
 {
-	UNROLL
-	for (int k = 0; k < count; k++) {
-		bool is_there = extent != PARTIAL || square->num_rows > first + k;
+	const uint8_t *row = *next;
 
-		if (square->places && is_there)
-			row = BEYOND(square->src, square->places[first + k]);
-		if (extent == WHOLE)
-			rows[k] = _mm512_loadu_si512(row);
-		else if (is_there)
-			rows[k] = _mm512_maskz_loadu_epi8(mask, row);
-		else
-			rows[k] = _mm512_setzero_si512();
-		ADVANCE(row, square->src_stride);
+	if (square->places)
+		return BEYOND(square->src, square->places[n]);
+	ADVANCE(*next, square->src_stride);
+	return row;
+}
+
+/* The same, but rows beyond the last one are that one once more. */
+INLINE const uint8_t *next_row_or_last(const struct square *square, int n, const uint8_t **next)
+{
+	const uint8_t *row = *next;
+
+	if (square->places)
+		return BEYOND(square->src, square->places[least(n, square->num_rows - 1)]);
+	ADVANCE(*next, n + 1 < square->num_rows ? square->src_stride : 0);
+	return row;
+}
+
+/* The first bytes of a row, or all that a register holds. */
+INLINE __m512i load_row(const uint8_t *row, bool is_whole, __mmask64 columns)
+{
+	return is_whole ? _mm512_loadu_si512(row) : _mm512_maskz_loadu_epi8(columns, row);
+}
+
+/* The first bytes of a row as a lane of a register, which has none of the later ones yet. */
+INLINE __m512i load_lane(__m512i lanes, int lane, const uint8_t *row, __mmask16 columns)
+{
+	__m128i bytes = _mm_maskz_loadu_epi8(columns, row);
+
+	/* the instruction takes a literal */
+	switch (lane) {
+	case 1:
+		return _mm512_inserti32x4(lanes, bytes, 1);
+	case 2:
+		return _mm512_inserti32x4(lanes, bytes, 2);
+	case 3:
+		return _mm512_inserti32x4(lanes, bytes, 3);
+	default:
+		return _mm512_zextsi128_si512(bytes);
 	}
 }
 
-INLINE void store_column(uint8_t *to, __m512i column, enum extent extent, bool streams,
-			 __mmask64 mask)
+INLINE void zero_rows(__m512i *rows, int count)
 {
-	if (extent == PARTIAL)
-		_mm512_mask_storeu_epi8(to, mask, column);
-	else if (streams)
+	UNROLL
+	for (int k = 0; k < count; k++)
+		rows[k] = _mm512_setzero_si512();
+}
+
+/* Stores a column, of which only so much as the mask has is there if it is not whole. */
+INLINE void store_column(uint8_t *to, __m512i column, bool is_whole, bool streams, __mmask64 mask)
+{
+	if (streams)
 		_mm512_stream_si512((__m512i *)to, column);
-	else
+	else if (is_whole)
 		_mm512_storeu_si512(to, column);
+	else
+		_mm512_mask_storeu_epi8(to, mask, column);
 }
 
 /*
@@ -131,19 +158,34 @@ INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
 
 /* Columns k, n + k, 2 * n + k and 3 * n + k, of which registers k of four groups have 16 bytes. */
 INLINE void store_columns(__m512i *registers, int k, int n, const struct square *square,
-			  uint8_t *to, enum extent extent, bool streams, __mmask64 mask)
+			  uint8_t *to, bool is_whole, bool streams, __mmask64 mask)
 {
 	const uint64_t step = (uint64_t)n * (uint64_t)square->dst_stride;
 	__m512i *a = &registers[k], *b = a + n, *c = b + n, *d = c + n;
 
 	transpose_lanes(a, b, c, d);
-	store_column(to, *a, extent, streams, mask);
-	if (extent == WHOLE || square->num_columns > n + k)
-		store_column(BEYOND(to, step), *b, extent, streams, mask);
-	if (extent == WHOLE || square->num_columns > 2 * n + k)
-		store_column(BEYOND(to, 2 * step), *c, extent, streams, mask);
-	if (extent == WHOLE || square->num_columns > 3 * n + k)
-		store_column(BEYOND(to, 3 * step), *d, extent, streams, mask);
+	store_column(to, *a, is_whole, streams, mask);
+	if (is_whole || square->num_columns > n + k)
+		store_column(BEYOND(to, step), *b, is_whole, streams, mask);
+	if (is_whole || square->num_columns > 2 * n + k)
+		store_column(BEYOND(to, 2 * step), *c, is_whole, streams, mask);
+	if (is_whole || square->num_columns > 3 * n + k)
+		store_column(BEYOND(to, 3 * step), *d, is_whole, streams, mask);
+}
+
+/* Rows, of which fewer may be there if the square is not whole. */
+INLINE void load_rows(__m512i *rows, int first, int count, const struct square *square,
+		      const uint8_t **next, bool is_whole, __mmask64 columns)
+{
+	if (is_whole || square->num_rows >= first + count) {
+		UNROLL
+		for (int k = 0; k < count; k++)
+			rows[k] = load_row(next_row(square, first + k, next), is_whole, columns);
+		return;
+	}
+	UNROLL
+	for (int k = 0; k < count; k++)
+		rows[k] = load_row(next_row_or_last(square, first + k, next), false, columns);
 }
 
 /*
@@ -152,7 +194,7 @@ INLINE void store_columns(__m512i *registers, int k, int n, const struct square 
  * groups have of a column is brought together when it is stored.
  */
 #define DEFINE_SQUARE(size, rounds)								\
-INLINE void square_##size(const struct square *square, enum extent extent, bool streams)	\
+INLINE void square_##size(const struct square *square, bool is_whole, bool streams)		\
 {												\
 	enum { N = 16 / (size) };								\
 	const __mmask64 columns = mask_of(square->num_columns * (size));			\
@@ -163,19 +205,20 @@ INLINE void square_##size(const struct square *square, enum extent extent, bool 
 												\
 	UNROLL											\
 	for (int group = 0; group < 4 * N; group += N) {					\
-		load_rows(r + group, group, N, square, from, extent, columns);			\
-		from = BEYOND(from, N * square->src_stride);					\
-		if (extent == PARTIAL && square->num_rows <= group)				\
+		if (!is_whole && square->num_rows <= group) {					\
+			zero_rows(r + group, N);						\
 			continue;								\
+		}										\
+		load_rows(r + group, group, N, square, &from, is_whole, columns);		\
 		UNROLL										\
 		for (int round = 0; round < (rounds); round++)					\
 			round_##size(r + group, N);						\
 	}											\
 	UNROLL											\
 	for (int k = 0; k < N; k++) {								\
-		if (extent != WHOLE && square->num_columns <= k)				\
+		if (!is_whole && square->num_columns <= k)					\
 			return;									\
-		store_columns(r, k, N, square, to, extent, streams, rows);			\
+		store_columns(r, k, N, square, to, is_whole, streams, rows);			\
 		ADVANCE(to, square->dst_stride);						\
 	}											\
 }
@@ -186,23 +229,87 @@ DEFINE_SQUARE(4, 2)
 DEFINE_SQUARE(8, 1)
 DEFINE_SQUARE(16, 0)
 
-INLINE void fetch_rows(const uint8_t *row, int64_t stride, int count)
+/* As many rows as there are registers, into a lane of each. */
+INLINE void load_lanes(__m512i *registers, int lane, int count, const struct square *square,
+		       const uint8_t **next, __mmask16 columns)
 {
-	UNROLL
-	for (int k = 0; k < count; k++) {
-		_mm_prefetch(row, _MM_HINT_T0);
-		ADVANCE(row, stride);
+	const int first = lane * count;
+
+	if (square->num_rows >= first + count) {
+		UNROLL
+		for (int k = 0; k < count; k++)
+			registers[k] = load_lane(registers[k], lane,
+						 next_row(square, first + k, next), columns);
+		return;
 	}
+	UNROLL
+	for (int k = 0; k < count; k++)
+		registers[k] = load_lane(registers[k], lane,
+					 next_row_or_last(square, first + k, next), columns);
 }
 
-INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
-			       int64_t column, int64_t row, int64_t size)
+/* A quarter of a square: rows of 16 bytes, those of each group in a lane of their own. */
+#define DEFINE_QUARTER(size, rounds)								\
+INLINE void quarter_##size(const struct square *square, bool streams)				\
+{												\
+	enum { N = 16 / (size) };								\
+	const __mmask64 rows = mask_of(square->num_rows * (size));				\
+	const __mmask16 columns = (__mmask16)mask_of(square->num_columns * (size));		\
+	const uint8_t *from = square->src;							\
+	uint8_t *to = square->dst;								\
+	__m512i r[N];										\
+												\
+	UNROLL											\
+	for (int lane = 0; lane < 4; lane++) {							\
+		if (lane && square->num_rows <= lane * N)					\
+			break;									\
+		load_lanes(r, lane, N, square, &from, columns);					\
+	}											\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++)						\
+		round_##size(r, N);								\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		if (square->num_columns <= k)							\
+			return;									\
+		store_column(to, r[k], false, streams, rows);					\
+		ADVANCE(to, square->dst_stride);						\
+	}											\
+}
+
+DEFINE_QUARTER(1, 4)
+DEFINE_QUARTER(2, 3)
+DEFINE_QUARTER(4, 2)
+DEFINE_QUARTER(8, 1)
+DEFINE_QUARTER(16, 0)
+
+/* Asks for what comes so many bytes after each row. */
+INLINE void fetch_rows(const struct square *square, int64_t ahead, int count)
+{
+	const uint8_t *row = square->src;
+
+	UNROLL
+	for (int k = 0; k < count; k++)
+		_mm_prefetch(BEYOND(next_row(square, k, &row), ahead), _MM_HINT_T0);
+}
+
+/* The columns that are done at a time: a square's, or a quarter's where rows or they are few. */
+INLINE int64_t choose_width(const struct engine_tile *tile, int64_t c, int64_t side)
+{
+	return tile->extents[0] - c > side / 2 && tile->extents[1] > side / 2 ? side : side / 4;
+}
+
+/* The square or quarter that begins at a point of the tile. */
+INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const int64_t *places,
+			       const struct engine_tile *tile, int64_t column, int64_t row,
+			       int64_t size)
 {
 	return (struct square){
 		.dst = dst + column * tile->dst_strides[0] + row * size,
 		.dst_stride = tile->dst_strides[0],
-		.src = src + column * size + row * tile->src_strides[1],
+		.src = src + column * size + (places ? 0 : row * tile->src_strides[1]),
 		.src_stride = tile->src_strides[1],
+		.places = places ? places + row : NULL,
 		.num_rows = tile->extents[1] - row,
 		.num_columns = tile->extents[0] - column,
 	};
@@ -210,59 +317,89 @@ INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const struct en
 
 /*
  * Down the rows of a strip of the source, so that the destination is written along its lines; what
- * is streamed, along a few rows of the source: the CPU follows no more of them. A function of its
- * own for each extent that is rare: they need many registers.
+ * is streamed, along a few rows of the source: the CPU follows no more of them. The edges have
+ * functions of their own: they need many registers.
  */
 #define DEFINE_TRANSPOSE(size)									\
-TARGET static void high_##size(const struct square *square)					\
-{												\
-	square_##size(square, HIGH, false);							\
-}												\
-												\
-TARGET static void streamed_high_##size(const struct square *square)				\
-{												\
-	square_##size(square, HIGH, true);							\
-}												\
-												\
-TARGET static void partial_##size(const struct square *square)					\
-{												\
-	square_##size(square, PARTIAL, false);							\
-}												\
-												\
-INLINE void transpose_by_##size(uint8_t *dst, const uint8_t *src,				\
-				const struct engine_tile *tile, int64_t c, int64_t r,		\
-				bool streams)							\
+INLINE void edge_##size(const struct square *square, int64_t width, bool streams)		\
 {												\
 	enum { SIDE = 64 / (size) };								\
-	struct square square = square_at(dst, src, tile, c, r, size);				\
+	const bool can_stream = streams && square->num_rows >= SIDE;				\
 												\
-	if (square.num_rows < SIDE) {								\
-		partial_##size(&square);							\
-		return;										\
-	}											\
-	if (square.num_columns < SIDE) {							\
-		(streams ? streamed_high_##size : high_##size)(&square);			\
+	if (width == SIDE)									\
+		square_##size(square, false, can_stream);					\
+	else											\
+		quarter_##size(square, can_stream);						\
+}												\
+												\
+TARGET static void strided_edge_##size(const struct square *given, int64_t width, bool streams)	\
+{												\
+	struct square square = *given;								\
+												\
+	square.places = NULL;									\
+	edge_##size(&square, width, streams);							\
+}												\
+												\
+TARGET static void scattered_edge_##size(const struct square *given, int64_t width)		\
+{												\
+	const struct square square = *given;							\
+												\
+	if (square.places)									\
+		edge_##size(&square, width, false);						\
+}												\
+												\
+INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,	\
+				const struct engine_tile *tile, int64_t c, int64_t r,		\
+				int64_t width, bool streams)					\
+{												\
+	enum { SIDE = 64 / (size) };								\
+	const struct square square = square_at(dst, src, places, tile, c, r, size);		\
+												\
+	if (square.num_columns < SIDE || square.num_rows < SIDE) {				\
+		const struct square edge = square;						\
+												\
+		if (places)									\
+			scattered_edge_##size(&edge, width);					\
+		else										\
+			strided_edge_##size(&edge, width, streams);				\
 		return;										\
 	}											\
 	if (tile->ahead)									\
-		fetch_rows(BEYOND(square.src, tile->ahead), square.src_stride, SIDE);		\
-	square_##size(&square, WHOLE, streams);							\
+		fetch_rows(&square, tile->ahead, SIDE);						\
+	square_##size(&square, true, streams);							\
+}												\
+												\
+INLINE void transpose_tile_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,	\
+				  const struct engine_tile *tile)				\
+{												\
+	enum { SIDE = 64 / (size) };								\
+	int64_t width;										\
+												\
+	for (int64_t c = 0; c < tile->extents[0]; c += width) {					\
+		width = choose_width(tile, c, SIDE);						\
+		for (int64_t r = 0; r < tile->extents[1]; r += SIDE)				\
+			transpose_at_##size(dst, src, places, tile, c, r, width, false);	\
+	}											\
 }												\
 												\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
-	for (int64_t c = 0; c < tile->extents[0]; c += 64 / (size))				\
-		for (int64_t r = 0; r < tile->extents[1]; r += 64 / (size))			\
-			transpose_by_##size(dst, src, tile, c, r, false);			\
+	transpose_tile_##size(dst, src, NULL, tile);						\
 }												\
 												\
 TARGET static void stream_transpose_##size(uint8_t *dst, const uint8_t *src,			\
 					   const struct engine_tile *tile)			\
 {												\
-	for (int64_t r = 0; r < tile->extents[1]; r += 64 / (size))				\
-		for (int64_t c = 0; c < tile->extents[0]; c += 64 / (size))			\
-			transpose_by_##size(dst, src, tile, c, r, true);			\
+	enum { SIDE = 64 / (size) };								\
+	int64_t width;										\
+												\
+	for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {					\
+		for (int64_t c = 0; c < tile->extents[0]; c += width) {				\
+			width = choose_width(tile, c, SIDE);					\
+			transpose_at_##size(dst, src, NULL, tile, c, r, width, true);		\
+		}										\
+	}											\
 }
 
 DEFINE_TRANSPOSE(1)
@@ -271,40 +408,13 @@ DEFINE_TRANSPOSE(4)
 DEFINE_TRANSPOSE(8)
 DEFINE_TRANSPOSE(16)
 
-INLINE void fetch_places(const struct square *square, int64_t ahead, int count)
-{
-	UNROLL
-	for (int k = 0; k < count; k++)
-		_mm_prefetch(BEYOND(square->src, square->places[k] + ahead), _MM_HINT_T0);
-}
-
 /* Rows that begin anywhere. */
 #define DEFINE_TRANSPOSE_ROWS(size)								\
-TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
-					 const int64_t *places, const struct engine_tile *tile)	\
+TARGET __attribute__((nonnull))									\
+static void transpose_rows_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,	\
+				  const struct engine_tile *tile)				\
 {												\
-	enum { SIDE = 64 / (size) };								\
-												\
-	for (int64_t c = 0; c < tile->extents[0]; c += SIDE) {					\
-		for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {				\
-			struct square square = square_at(dst, src, tile, c, 0, size);		\
-												\
-			square.dst += r * (size);						\
-			square.num_rows -= r;							\
-			square.places = places + r;						\
-			if (square.num_rows < SIDE) {						\
-				partial_##size(&square);					\
-				continue;							\
-			}									\
-			if (square.num_columns < SIDE) {					\
-				high_##size(&square);						\
-				continue;							\
-			}									\
-			if (tile->ahead)							\
-				fetch_places(&square, tile->ahead, SIDE);			\
-			square_##size(&square, WHOLE, false);					\
-		}										\
-	}											\
+	transpose_tile_##size(dst, src, places, tile);						\
 }
 
 DEFINE_TRANSPOSE_ROWS(1)
@@ -324,7 +434,7 @@ INLINE void transpose_column_32(uint8_t *to, const uint8_t *from, const struct e
 		__m256i second = _mm256_loadu_si256((const __m256i *)(from + (r + 1) * stride));
 
 		store_column(to + r * 32, _mm512_inserti64x4(_mm512_castsi256_si512(first),
-							     second, 1), WHOLE, streams, 0);
+							     second, 1), true, streams, 0);
 	}
 	if (r < tile->extents[1])
 		_mm256_storeu_si256((__m256i *)(to + r * 32),
@@ -337,7 +447,7 @@ INLINE void transpose_column_64(uint8_t *to, const uint8_t *from, const struct e
 {
 	for (int64_t r = 0; r < tile->extents[1]; r++)
 		store_column(to + r * 64, _mm512_loadu_si512(from + r * tile->src_strides[1]),
-			     WHOLE, streams, 0);
+			     true, streams, 0);
 }
 
 #define DEFINE_WIDE_TRANSPOSE(name, size, streams)						\
@@ -354,15 +464,22 @@ DEFINE_WIDE_TRANSPOSE(transpose, 64, false)
 DEFINE_WIDE_TRANSPOSE(stream_transpose, 32, true)
 DEFINE_WIDE_TRANSPOSE(stream_transpose, 64, true)
 
+/* Interleaving begins with tables, for which squares transpose some hundred bytes. */
+INLINE bool is_worth_tables(const struct engine_tile *tile, int64_t size)
+{
+	return tile->extents[0] * tile->extents[1] * size >= 512;
+}
+
 /* The same, but for the shapes that have kernels of their own. */
 #define DEFINE_MATCH(size, shift)								\
-static void match_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)	\
+TARGET static void match_##size(uint8_t *dst, const uint8_t *src,				\
+				const struct engine_tile *tile)					\
 {												\
 	engine_tile_kernel *kernel = transpose_##size;						\
 												\
-	if (engine_is_deinterleave(tile, size))							\
+	if (engine_is_deinterleave(tile, size) && is_worth_tables(tile, size))			\
 		kernel = engine_deinterleave_avx512[shift];					\
-	else if (engine_is_interleave(tile, size))						\
+	else if (engine_is_interleave(tile, size) && is_worth_tables(tile, size))		\
 		kernel = engine_interleave_avx512[shift];					\
 	kernel(dst, src, tile);									\
 }

@@ -389,6 +389,17 @@ static struct digit *next_above(struct placement *placement, const struct digit 
 	return above;
 }
 
+static int expect_extent(const struct placement *placement, uint32_t k, int64_t least,
+			 struct accel_error *error)
+{
+	if (placement->digits[k].extent >= least)
+		return 0;
+	return accel_error_set(error, -EINVAL,
+			       "layout: device dimension %u has extent %" PRId64
+			       ", expected at least %" PRId64, k, placement->digits[k].extent,
+			       least);
+}
+
 /* Gives a digit its modulus, and checks that it has room for all of its values. */
 static int close_digit(struct placement *placement, uint32_t k, struct accel_error *error)
 {
@@ -413,11 +424,7 @@ static int close_digit(struct placement *placement, uint32_t k, struct accel_err
 		digit->modulus = above->divisor / digit->divisor;
 		range = digit->modulus;
 	}
-	if (digit->extent < range)
-		return accel_error_set(error, -EINVAL,
-				       "layout: device dimension %u has extent %" PRId64
-				       ", expected at least %" PRId64, k, digit->extent, range);
-	return 0;
+	return expect_extent(placement, k, range, error);
 }
 
 /* Each dimension of several values is stepped along one by one. */
@@ -454,8 +461,11 @@ static int place_explicit(const struct stick_layout *stick, struct placement *pl
 				       last, elements);
 	ret = place_steps(stick, placement, error);
 	for (uint32_t k = 0; !ret && k < placement->num_digits; k++) {
+		/* elements are at index 0 of a dimension that is not stepped along */
 		if (placement->digits[k].num_dims)
 			ret = close_digit(placement, k, error);
+		else
+			ret = expect_extent(placement, k, 1, error);
 	}
 	if (!ret)
 		ret = check_dims(placement, error);

@@ -264,6 +264,13 @@ static void device_extent_without_room_is_refused(void **state)
 		     "device dimension 0 has extent 2, expected at least 3");
 }
 
+static void skipped_device_dimension_without_room_is_refused(void **state)
+{
+	(void)state;
+	cannot_place("stick:device_size=0,5,64;stride_map=-1,1,-1", ACCEL_DTYPE_F16, SHAPE(5),
+		     -EINVAL, "device dimension 0 has extent 0, expected at least 1");
+}
+
 static void dimension_that_is_not_stepped_is_refused(void **state)
 {
 	(void)state;
@@ -397,6 +404,7 @@ int main(void)
 		cmocka_unit_test(step_that_is_no_multiple_is_refused),
 		cmocka_unit_test(steps_that_do_not_divide_are_refused),
 		cmocka_unit_test(device_extent_without_room_is_refused),
+		cmocka_unit_test(skipped_device_dimension_without_room_is_refused),
 		cmocka_unit_test(dimension_that_is_not_stepped_is_refused),
 		cmocka_unit_test(same_step_twice_is_refused),
 		cmocka_unit_test(padding_beyond_63_bits_is_refused),

@@ -189,15 +189,41 @@ static void print_affine(const struct tessera_hw_affine *affine, uint32_t rank)
 	}
 }
 
+/* A descriptor that should not be may hold any number */
+static const char *dtype_name(uint32_t dtype)
+{
+	const char *name = accel_dtype_name(dtype);
+
+	return name ? name : "no type";
+}
+
+static const char *opcode_name(uint8_t opcode)
+{
+	static const char *const names[] = {
+		[DRM_TESSERA_OP_CONST] = "const", [DRM_TESSERA_OP_CAST] = "cast",
+		[DRM_TESSERA_OP_ADD] = "add", [DRM_TESSERA_OP_SUB] = "sub",
+		[DRM_TESSERA_OP_MUL] = "mul", [DRM_TESSERA_OP_FMA] = "fma",
+		[DRM_TESSERA_OP_MIN] = "min", [DRM_TESSERA_OP_MAX] = "max",
+		[DRM_TESSERA_OP_NEG] = "neg", [DRM_TESSERA_OP_ABS] = "abs",
+		[DRM_TESSERA_OP_SELECT] = "select", [DRM_TESSERA_OP_COMPARE] = "compare",
+	};
+
+	if (opcode >= sizeof(names) / sizeof(names[0]) || !names[opcode])
+		return "no opcode";
+	return names[opcode];
+}
+
 static void print_operand(const struct tessera_hw_operand *operand, uint32_t k, uint32_t rank)
 {
-	printf("  operand %u%s: dtype 0x%02x, buffer %u, at ", k, k ? "" : " (destination)",
-	       le32toh(operand->dtype), le32toh(operand->buffer));
+	uint32_t dtype = le32toh(operand->dtype), index_dtype = le32toh(operand->index_dtype);
+
+	printf("  operand %u%s: dtype 0x%02x (%s), buffer %u, at ", k, k ? "" : " (destination)",
+	       dtype, dtype_name(dtype), le32toh(operand->buffer));
 	print_affine(&operand->address, rank);
 	if (le32toh(operand->flags) & DRM_TESSERA_OPERAND_INDIRECT) {
-		printf("\n    + index * %" PRId64 ": dtype 0x%02x, buffer %u, limit %" PRIu64
-		       ", at ", (int64_t)le64toh(operand->index_stride),
-		       le32toh(operand->index_dtype), le32toh(operand->index_buffer),
+		printf("\n    + index * %" PRId64 ": dtype 0x%02x (%s), buffer %u, limit %" PRIu64
+		       ", at ", (int64_t)le64toh(operand->index_stride), index_dtype,
+		       dtype_name(index_dtype), le32toh(operand->index_buffer),
 		       (uint64_t)le64toh(operand->index_limit));
 		print_affine(&operand->index_address, rank);
 	}
@@ -227,10 +253,11 @@ static void print_job(const struct dump *dump)
 	for (n = 0; n < le32toh(dump->job->num_instructions); n++) {
 		const struct tessera_hw_instruction *i = &dump->program[n];
 
-		printf("  instruction %u: r%u = opcode %u (r%u, r%u, r%u), dtype 0x%02x, "
-		       "flags 0x%x, predicate %u, immediate 0x%" PRIx64 "\n", n, i->dst,
-		       i->opcode, i->src[0], i->src[1], i->src[2], i->dtype, i->flags,
-		       i->predicate, (uint64_t)le64toh(i->immediate));
+		printf("  instruction %u: r%u = opcode %u (%s) of r%u, r%u, r%u, "
+		       "dtype 0x%02x (%s), flags 0x%x, predicate %u, immediate 0x%" PRIx64 "\n",
+		       n, i->dst, i->opcode, opcode_name(i->opcode), i->src[0], i->src[1],
+		       i->src[2], i->dtype, dtype_name(i->dtype), i->flags, i->predicate,
+		       (uint64_t)le64toh(i->immediate));
 	}
 }
 

@@ -529,6 +529,7 @@ static long submit(struct fuzzer *f)
 	__u32 count = write_jobs(f);
 	struct drm_tessera_submit submit = {
 		.queue = chance(f, 50) ? DRM_TESSERA_QUEUE_ANY : below(f, info.num_queues),
+		.priority = below(f, DRM_TESSERA_PRIORITY_LOW + 1),
 		.jobs = any_array(f, f->arena->jobs, sizeof(f->arena->jobs[0]), count),
 	};
 

@@ -60,4 +60,18 @@ static inline void write_array(const char *path, const char *descr, uint32_t ran
 	close(fd);
 }
 
+/* With a header of the test's own, version 1 of the format. */
+static inline void write_array_as(const char *path, const char *header, const void *data,
+				  size_t size)
+{
+	const char start[10] = { '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, (char)strlen(header), 0 };
+	int fd = create_file(path);
+
+	assert_in_range(strlen(header), 0, 255);
+	assert_int_equal(write(fd, start, sizeof(start)), sizeof(start));
+	assert_int_equal(write(fd, header, strlen(header)), strlen(header));
+	assert_int_equal(write(fd, data, size), size);
+	close(fd);
+}
+
 #endif /* TESTS_UNIT_FILE_TEST_H */

@@ -238,18 +238,10 @@ static void run_reports_as_json(void **state)
 
 static void fortran_order_is_understood(void **state)
 {
-	static const char text[] = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}\n";
-	char bytes[128] = "\x93NUMPY\1";
-	size_t size = 10 + strlen(text);
-	int fd = open(in_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
 	(void)state;
-	bytes[8] = (char)strlen(text);
-	strcpy(bytes + 10, text);
 	/* the array that write_input() makes, the first axis fastest */
-	memcpy(bytes + size, "\1\4\2\5\3\6", 6);
-	assert_int_equal(write(fd, bytes, size + 6), size + 6);
-	close(fd);
+	write_array_as(in_path, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}\n",
+		       "\1\4\2\5\3\6", 6);
 	assert_int_equal(run_transposition(), 0);
 	expect_transposed(out_path);
 }

@@ -123,12 +123,24 @@ static void descriptor_is_shown(void **state)
 	(void)state;
 	assert_int_equal(dump(), 0);
 	assert_non_null(strstr(printed, "job of rank 2: i0 < 16 i1 < 32\n"));
-	assert_non_null(strstr(printed, "  operand 0 (destination): dtype 0x32, buffer 3, at "
+	assert_non_null(strstr(printed, "  operand 0 (destination): dtype 0x32 (f32), buffer 3, at "
 					"8 + i0 * 128 + i1 * 4\n"));
-	assert_non_null(strstr(printed, "    + index * -64: dtype 0x22, buffer 4, limit 10, at "
-					"0 + i0 * 4\n    windows 0x1, fill 0x0 0x0\n"));
+	assert_non_null(strstr(printed, "    + index * -64: dtype 0x22 (i32), buffer 4, limit 10, "
+					"at 0 + i0 * 4\n    windows 0x1, fill 0x0 0x0\n"));
 	assert_non_null(strstr(printed, "  window 0: 0 <= -1 + i0 * 1 < 14\n"));
-	assert_non_null(strstr(printed, "  instruction 0: r0 = opcode 5 (r0, r0, r0), dtype 0x32"));
+	assert_non_null(strstr(printed, "  instruction 0: r0 = opcode 5 (mul) of r0, r0, r0, "
+					"dtype 0x32 (f32), "));
+}
+
+/* Such a job does not come from the driver; the person who reads the dump wants to see it */
+static void numbers_without_a_name_are_shown(void **state)
+{
+	(void)state;
+	image.operands[0].dtype = 0x99;
+	image.program[0].opcode = 200;
+	assert_int_equal(dump(), 0);
+	assert_non_null(strstr(printed, "dtype 0x99 (no type), buffer 3"));
+	assert_non_null(strstr(printed, "r0 = opcode 200 (no opcode) of"));
 }
 
 /* Under the sanitizers, a look past the end would be found */
@@ -231,6 +243,7 @@ int main(void)
 		TEST(ring_is_shown),
 		TEST(buffers_are_shown),
 		TEST(descriptor_is_shown),
+		TEST(numbers_without_a_name_are_shown),
 		TEST(dump_that_is_cut_anywhere_is_refused),
 		TEST(dump_that_is_cut_and_says_so_is_refused),
 		TEST(counts_that_lead_astray_are_refused),

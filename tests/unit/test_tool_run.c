@@ -223,17 +223,9 @@ static void scalar_and_empty_array_are_written(void **state)
 
 static void big_endian_input_is_turned(void **state)
 {
-	static const char text[] = "{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}\n";
-	char bytes[128] = "\x93NUMPY\1";
-	size_t size = 10 + strlen(text);
-	int fd = open(in_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
 	(void)state;
-	bytes[8] = (char)strlen(text);
-	strcpy(bytes + 10, text);
-	memcpy(bytes + size, "\1\2\3\4", 4);
-	assert_int_equal(write(fd, bytes, size + 4), size + 4);
-	close(fd);
+	write_array_as(in_path, "{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}\n",
+		       "\1\2\3\4", 4);
 	assert_int_equal(run("--slice", "::-1"), 0);
 	expect_output("<u2", 1, SHAPE(2), "\4\3\2\1", 4);
 }

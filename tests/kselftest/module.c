@@ -311,9 +311,10 @@ TEST_F_TIMEOUT(module, device_is_bound_again_and_again, TEST_LONG_TIMEOUT)
 	}
 }
 
-TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_submits, TEST_LONG_TIMEOUT)
+/* Submits until it cannot any more */
+static pid_t start_submitting(struct __test_metadata *_metadata, FIXTURE_DATA(module) *self)
 {
-	int ready[2];
+	int ready[2], ret, k = 0;
 	pid_t child;
 	char byte;
 
@@ -321,18 +322,41 @@ TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_submits, TEST_LONG
 	child = fork();
 	ASSERT_GE(child, 0);
 	if (!child) {
-		int ret, k = 0;
-
 		while (!(ret = test_submit_job(self->fd, &self->job)))
 			if (++k == 20)
 				ASSERT_EQ(1, write(ready[1], "", 1));
 		_exit(ret != -ENODEV || k < 20);
 	}
 	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	return child;
+}
+
+TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_submits, TEST_LONG_TIMEOUT)
+{
+	pid_t child = start_submitting(_metadata, self);
+
 	ASSERT_EQ(0, driver_write("unbind", self->bus));
 	test_join(_metadata, child);
 	ASSERT_EQ(0, driver_write("bind", self->bus));
 	check_device(_metadata);
+}
+
+/* As when a slot is emptied by its button, but that the device is found again */
+TEST_F_TIMEOUT(module, device_is_removed_under_a_process_that_submits_and_found_again,
+	       TEST_LONG_TIMEOUT)
+{
+	char path[PATH_MAX];
+	pid_t child;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", self->bus);
+	child = start_submitting(_metadata, self);
+	ASSERT_EQ(0, test_write_file(path, "1"));
+	test_join(_metadata, child);
+	EXPECT_EQ(-ENODEV, test_open_driver("/dev/accel", "accel", "tessera"));
+	EXPECT_EQ(SIZE, test_filled(self->source.map, SIZE, 1));
+	ASSERT_EQ(0, test_write_file("/sys/bus/pci/rescan", "1"));
+	check_device(_metadata);
+	EXPECT_EQ(-ENODEV, test_submit_job(self->fd, &self->job));
 }
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The system goes to sleep and comes back while submissions are under way: by the kernel's own test
+ * of it (/sys/power/pm_test), which goes through all that suspending to idle does to devices, waits
+ * a second, and comes back.
+ *
+ * The guest's file system does not survive that: run_in_memory runs this, in a guest of its own.
+ */
+#include "tessera_test.h"
+
+#define SIZE		(8ULL << 20)
+#define NUM_QUEUED	24
+
+FIXTURE(suspend) {
+	int fd;
+	bool has_test;			/* the kernel can do it */
+	struct drm_tessera_dev_info info;
+	struct test_buffer buffer;
+	struct test_job increment;	/* of each element of the buffer, in place */
+};
+
+FIXTURE_SETUP(suspend)
+{
+	self->has_test = !test_write_file("/sys/power/pm_test", "platform");
+	test_write_file("/sys/module/suspend/parameters/pm_test_delay", "1");
+	self->fd = test_open(_metadata);
+	self->info = test_info(_metadata, self->fd);
+	self->buffer = test_buffer_create(_metadata, self->fd, SIZE);
+	memset(self->buffer.map, 0, SIZE);
+	test_job_increment(&self->increment, self->buffer.handle);
+	self->increment.job.extents[0] = SIZE / 4;
+}
+
+FIXTURE_TEARDOWN(suspend)
+{
+	test_write_file("/sys/power/pm_test", "none");
+	close(self->fd);
+}
+
+#define PM_TEST_OR_SKIP								\
+	do {									\
+		if (!self->has_test)						\
+			SKIP(return, "the kernel has no /sys/power/pm_test");	\
+	} while (0)
+
+static int sleep_and_wake(void)
+{
+	return test_write_file("/sys/power/state", "freeze");
+}
+
+/* Whether each element of the buffer was incremented so many times */
+static bool is_incremented(const struct test_buffer *buffer, __u32 times)
+{
+	const __u32 *element = (const __u32 *)buffer->map;
+	__u64 i;
+
+	for (i = 0; i < buffer->size / 4 && element[i] == times; i++)
+		;
+	return i == buffer->size / 4;
+}
+
+TEST_F_TIMEOUT(suspend, idle_device_comes_back, TEST_LONG_TIMEOUT)
+{
+	PM_TEST_OR_SKIP;
+	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->increment));
+	ASSERT_EQ(0, sleep_and_wake());
+	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->increment));
+	EXPECT_TRUE(is_incremented(&self->buffer, 2));
+}
+
+TEST_F_TIMEOUT(suspend, device_that_sleeps_by_itself_comes_back, TEST_LONG_TIMEOUT)
+{
+	char path[PATH_MAX];
+
+	PM_TEST_OR_SKIP;
+	test_sysfs_path(_metadata, self->fd, "power/control", path);
+	ASSERT_EQ(0, test_write_file(path, "auto"));
+	test_sysfs_path(_metadata, self->fd, "power/autosuspend_delay_ms", path);
+	ASSERT_EQ(0, test_write_file(path, "0"));
+	ASSERT_EQ(0, sleep_and_wake());
+	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->increment));
+	ASSERT_EQ(0, test_write_file(path, "500"));
+	EXPECT_TRUE(is_incremented(&self->buffer, 1));
+}
+
+TEST_F_TIMEOUT(suspend, queued_jobs_are_all_done_once, TEST_LONG_TIMEOUT)
+{
+	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);
+	struct drm_tessera_submit_result result;
+	int fences[NUM_QUEUED], k;
+
+	PM_TEST_OR_SKIP;
+	submit.queue = 0;
+	for (k = 0; k < NUM_QUEUED; k++)
+		fences[k] = test_submit_fence(_metadata, self->fd, &submit);
+	ASSERT_EQ(0, test_query_result(self->fd, submit.id, &result, NULL, 0));
+	EXPECT_EQ(DRM_TESSERA_SUBMIT_PENDING, result.state)
+		TH_LOG("all jobs were done before the system slept");
+	ASSERT_EQ(0, sleep_and_wake());
+	for (k = 0; k < NUM_QUEUED; k++)
+		EXPECT_EQ(1, test_sync_file_wait(_metadata, fences[k]));
+	EXPECT_TRUE(is_incremented(&self->buffer, NUM_QUEUED));
+}
+
+/* Each waits for the one before it, for they are on all queues in turn */
+TEST_F_TIMEOUT(suspend, jobs_that_wait_for_others_are_all_done_once, TEST_LONG_TIMEOUT)
+{
+	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);
+	int fences[NUM_QUEUED], k;
+
+	PM_TEST_OR_SKIP;
+	for (k = 0; k < NUM_QUEUED; k++) {
+		submit.queue = k % self->info.num_queues;
+		fences[k] = test_submit_fence(_metadata, self->fd, &submit);
+	}
+	ASSERT_EQ(0, sleep_and_wake());
+	for (k = 0; k < NUM_QUEUED; k++)
+		EXPECT_EQ(1, test_sync_file_wait(_metadata, fences[k]));
+	EXPECT_TRUE(is_incremented(&self->buffer, NUM_QUEUED));
+}
+
+TEST_F_TIMEOUT(suspend, job_that_does_not_end_is_canceled_and_those_behind_it_run,
+	       TEST_LONG_TIMEOUT)
+{
+	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);
+	struct test_buffer victim;
+	struct test_job job;
+	int hanging, behind;
+
+	PM_TEST_OR_SKIP;
+	if (test_write_debugfs(_metadata, self->fd, "test_hang", 1))
+		SKIP(return, "the device has no test registers");
+	victim = test_buffer_create(_metadata, self->fd, TEST_PAGE_SIZE);
+	test_job_increment(&job, victim.handle);
+	submit.queue = 0;
+	submit.jobs = TEST_ARRAY(&job.job, 1);
+	hanging = test_submit_fence(_metadata, self->fd, &submit);
+	while (test_read_debugfs(_metadata, self->fd, "test_hang"))
+		sched_yield();
+	submit.jobs = TEST_ARRAY(&self->increment.job, 1);
+	behind = test_submit_fence(_metadata, self->fd, &submit);
+	ASSERT_EQ(0, sleep_and_wake());
+	EXPECT_EQ(-ECANCELED, test_sync_file_wait(_metadata, hanging));
+	EXPECT_EQ(1, test_sync_file_wait(_metadata, behind));
+	EXPECT_TRUE(is_incremented(&self->buffer, 1));
+}
+
+TEST_HARNESS_MAIN

@@ -8,6 +8,7 @@ CONFIG_VIRTIO_9P=y
 CONFIG_VIRTIO_SERIAL=y
 CONFIG_VIRTIO_RNG=y
 CONFIG_TESSERA=y
-# What the device's own tests plug it into: a port to be unplugged from, an IOMMU to be refused behind
+# What the device's tests plug it into: a port to be unplugged from, IOMMUs to be behind
 CONFIG_PCIE_PORT=y
 CONFIG_VTD=y
+CONFIG_VIRTIO_IOMMU=y

@@ -49,14 +49,50 @@ void tessera_dma_mark_dirty(TesseraState *s, MemoryRegion *mr, uint8_t *host, ui
 	}
 }
 
+bool tessera_dma_find(TesseraState *s, uint64_t address, uint64_t size, unsigned access,
+		      TesseraRegions *regions, struct tessera_spans *spans)
+{
+	if (s->has_iommu)
+		return tessera_iommu_find(s, address, size, access, regions, spans);
+	spans->count = 0;
+	spans->next = 0;
+	spans->has_ended = false;
+	RCU_READ_LOCK_GUARD();
+	if (!tessera_dma_translate(s, address, access & TESSERA_ACCESS_WRITE, &spans->spans[0]))
+		return false;
+	tessera_regions_add(s, regions, spans->spans[0].mr);
+	spans->count = 1;
+	return true;
+}
+
+/* Finds RAM to be touched until tessera_dma_leave(). */
+static bool tessera_dma_enter(TesseraState *s, uint64_t address, bool is_write,
+			      struct tessera_span *span)
+{
+	if (s->has_iommu)
+		return tessera_page_enter(s, address, is_write, span);
+	rcu_read_lock();
+	if (tessera_dma_translate(s, address, is_write, span))
+		return true;
+	rcu_read_unlock();
+	return false;
+}
+
+static void tessera_dma_leave(TesseraState *s)
+{
+	if (s->has_iommu)
+		tessera_page_leave(s);
+	else
+		rcu_read_unlock();
+}
+
 static bool tessera_dma_copy(TesseraState *s, uint64_t address, void *data, uint64_t size,
 			     bool is_write)
 {
 	struct tessera_span span;
 
-	RCU_READ_LOCK_GUARD();
 	while (size) {
-		if (!tessera_dma_translate(s, address, is_write, &span))
+		if (!tessera_dma_enter(s, address, is_write, &span))
 			return false;
 		span.size = MIN(span.size, size);
 		if (is_write) {
@@ -65,6 +101,7 @@ static bool tessera_dma_copy(TesseraState *s, uint64_t address, void *data, uint
 		} else {
 			memcpy(data, span.host, span.size);
 		}
+		tessera_dma_leave(s);
 		address += span.size;
 		data = (uint8_t *)data + span.size;
 		size -= span.size;
@@ -85,27 +122,32 @@ bool tessera_dma_write(TesseraState *s, uint64_t address, const void *data, uint
 bool tessera_dma_read_words(TesseraState *s, uint64_t address, uint64_t *words, unsigned count)
 {
 	struct tessera_span span;
+	bool is_whole;
 	unsigned i;
 
-	RCU_READ_LOCK_GUARD();
-	if (!tessera_dma_translate(s, address, false, &span) ||
-	    span.size < count * sizeof(words[0]))
+	if (!tessera_dma_enter(s, address, false, &span))
 		return false;
-	for (i = 0; i < count; i++)
+	is_whole = span.size >= count * sizeof(words[0]);
+	for (i = 0; i < count && is_whole; i++)
 		words[i] = le64_to_cpu(qatomic_read((uint64_t *)span.host + i));
-	return true;
+	tessera_dma_leave(s);
+	return is_whole;
 }
 
 bool tessera_dma_write_word(TesseraState *s, uint64_t address, uint64_t value)
 {
 	struct tessera_span span;
+	bool is_whole;
 
-	RCU_READ_LOCK_GUARD();
-	if (!tessera_dma_translate(s, address, true, &span) || span.size < sizeof(value))
+	if (!tessera_dma_enter(s, address, true, &span))
 		return false;
-	/* Pairs with the guest's read of the word: who sees it sees the results as well */
-	smp_wmb();
-	qatomic_set((uint64_t *)span.host, cpu_to_le64(value));
-	tessera_dma_mark_dirty(s, span.mr, span.host, sizeof(value));
-	return true;
+	is_whole = span.size >= sizeof(value);
+	if (is_whole) {
+		/* Pairs with the guest's read of the word: who sees it sees the results as well */
+		smp_wmb();
+		qatomic_set((uint64_t *)span.host, cpu_to_le64(value));
+		tessera_dma_mark_dirty(s, span.mr, span.host, sizeof(value));
+	}
+	tessera_dma_leave(s);
+	return is_whole;
 }

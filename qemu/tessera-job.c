@@ -42,6 +42,9 @@ struct tessera_run {
 	struct tessera_access indices[DRM_TESSERA_MAX_OPERANDS];
 	uint8_t *second;		/* the destination's other staging */
 	uint64_t staging_bytes;		/* taken from the device's */
+	TesseraView *views[2 * DRM_TESSERA_MAX_OPERANDS];	/* of operands, then of indices */
+	bool is_inside;			/* of the views: they may be touched */
+	struct engine_fault revoked;	/* why it cannot be any more */
 };
 
 void tessera_fault_set(struct engine_fault *fault, enum drm_tessera_cause cause, uint32_t operand,
@@ -288,17 +291,53 @@ static bool tessera_look_up(struct tessera_run *run, uint32_t operand, struct en
 	to->buffer.base = tessera_view_flat(access->view);
 	to->buffer.size = tessera_view_size(access->view);
 	to->buffer.is_writable = tessera_view_is_writable(access->view);
+	run->views[operand] = access->view;
 	if (!is_indirect) {
 		tessera_access_set_range(access, &run->job, &spec->address,
 					 engine_dtype_size(spec->dtype));
 		return true;
 	}
+	run->views[DRM_TESSERA_MAX_OPERANDS + operand] = index->view;
 	access->high = to->buffer.size;
 	to->index_buffer.base = tessera_view_flat(index->view);
 	to->index_buffer.size = tessera_view_size(index->view);
 	tessera_access_set_range(index, &run->job, &spec->index_address,
 				 engine_dtype_size(spec->index_dtype));
 	return true;
+}
+
+/* Behind an IOMMU: memory that a job uses may be taken back while it runs. */
+
+static bool tessera_run_enter(struct tessera_run *run)
+{
+	int place;
+
+	if (!run->queue->device->has_iommu)
+		return true;
+	place = tessera_views_enter(run->queue, run->views, ARRAY_SIZE(run->views), &run->revoked);
+	run->revoked.operand = MAX(place, 0) % DRM_TESSERA_MAX_OPERANDS;
+	run->is_inside = place < 0;
+	return run->is_inside;
+}
+
+static void tessera_run_leave(struct tessera_run *run)
+{
+	if (run->is_inside)
+		tessera_views_leave(run->queue, run->views, ARRAY_SIZE(run->views));
+	run->is_inside = false;
+}
+
+/* Asked often. A job that is to pause has left its views when others see it, and looks anew. */
+static bool tessera_run_may_go_on(void *opaque)
+{
+	struct tessera_run *run = opaque;
+
+	if (tessera_queue_is_canceled(run->queue) || run->revoked.cause)
+		return false;
+	if (!qatomic_read(&run->queue->cancel))
+		return true;
+	tessera_run_leave(run);
+	return tessera_run_enter(run);
 }
 
 /* Staging */
@@ -392,7 +431,7 @@ static void tessera_staging_unmap(const TesseraView *view, uint8_t *staging)
 
 /* Copies between a view and its staging, each a visitor of the view's pieces */
 struct tessera_copy {
-	TesseraQueue *queue;
+	struct tessera_run *run;
 	uint8_t *staging;
 	uint8_t *second;
 };
@@ -404,11 +443,11 @@ typedef void tessera_copy_part(const struct tessera_copy *copy, uint8_t *host, u
 static bool tessera_copy_parts(const struct tessera_copy *copy, tessera_copy_part *copy_part,
 			       uint8_t *host, uint64_t offset, uint64_t size)
 {
-	TesseraQueue *q = copy->queue;
+	TesseraQueue *q = copy->run->queue;
 	uint64_t part;
 
 	for (; size; host += part, offset += part, size -= part) {
-		if (tessera_queue_is_canceled(q))
+		if (!tessera_run_may_go_on(copy->run))
 			return false;
 		part = MIN(size, TESSERA_COPY_CHUNK);
 		copy_part(copy, host, offset, part);
@@ -461,7 +500,7 @@ static bool tessera_copy_out(uint8_t *host, uint64_t offset, uint64_t size, void
 static bool tessera_stage_source(struct tessera_run *run, struct tessera_access *access,
 				 struct engine_buffer *buffer, struct engine_fault *fault)
 {
-	struct tessera_copy copy = { .queue = run->queue };
+	struct tessera_copy copy = { .run = run };
 
 	if (!tessera_access_is_staged(access))
 		return true;
@@ -474,18 +513,25 @@ static bool tessera_stage_source(struct tessera_run *run, struct tessera_access 
 	return true;
 }
 
-static bool tessera_stage(struct tessera_run *run, struct engine_fault *fault)
+/* Others are waited for here, which must not be done inside the views. */
+static bool tessera_stage_prepare(struct tessera_run *run, struct engine_fault *fault)
 {
-	struct tessera_access *destination = &run->operands[0];
-	struct engine_operand *operands = run->job.operands;
 	uint64_t bytes;
-	unsigned i;
 
 	if (!tessera_staging_needed(run, &bytes))
 		return true;
 	if (!tessera_staging_reserve(run, bytes, fault))
 		return false;
 	trace_tessera_job_staged(run->queue->index, bytes);
+	return true;
+}
+
+static bool tessera_stage(struct tessera_run *run, struct engine_fault *fault)
+{
+	struct tessera_access *destination = &run->operands[0];
+	struct engine_operand *operands = run->job.operands;
+	unsigned i;
+
 	for (i = 0; i < run->job.num_operands; i++) {
 		if (i && !tessera_stage_source(run, &run->operands[i], &operands[i].buffer, fault))
 			return false;
@@ -507,6 +553,8 @@ static bool tessera_run_into(struct tessera_run *run, void *destination,
 	struct engine_control control = {
 		.cancel = &run->queue->cancel,
 		.progress = &run->queue->progress,
+		.may_go_on = tessera_run_may_go_on,
+		.context = run,
 	};
 	struct engine_plan *plan;
 	int ret;
@@ -524,7 +572,7 @@ static void tessera_run_staged(struct tessera_run *run, struct engine_fault *fau
 {
 	struct tessera_access *destination = &run->operands[0];
 	struct tessera_copy copy = {
-		.queue = run->queue,
+		.run = run,
 		.staging = destination->staging,
 		.second = run->second,
 	};
@@ -542,12 +590,17 @@ static void tessera_run_execute(struct tessera_run *run, struct engine_fault *fa
 {
 	struct tessera_access *destination = &run->operands[0];
 
-	if (!tessera_stage(run, fault))
+	if (!tessera_stage_prepare(run, fault))
 		return;
-	if (run->second)
-		tessera_run_staged(run, fault);
-	else
-		tessera_run_into(run, run->job.operands[0].buffer.base, fault);
+	if (tessera_run_enter(run) && tessera_stage(run, fault)) {
+		if (run->second)
+			tessera_run_staged(run, fault);
+		else
+			tessera_run_into(run, run->job.operands[0].buffer.base, fault);
+	}
+	tessera_run_leave(run);
+	if (run->revoked.cause)
+		*fault = run->revoked;
 	/* A job that was stopped may have stored something, too */
 	if (tessera_view_is_writable(destination->view))
 		tessera_view_mark_dirty(run->queue->device, destination->view, destination->low,

@@ -22,7 +22,7 @@ static uint32_t tessera_queue_size(const TesseraQueue *q)
 
 bool tessera_queue_is_canceled(const TesseraQueue *q)
 {
-	return qatomic_read(&q->cancel);
+	return qatomic_read(&q->cancel) & TESSERA_CANCEL_STOP;
 }
 
 uint32_t tessera_queue_status(const TesseraQueue *q)
@@ -103,7 +103,7 @@ void tessera_queue_disable(TesseraQueue *q)
 		q->is_running = false;
 	}
 	if (q->is_running) {
-		qatomic_set(&q->cancel, 1);
+		qatomic_or(&q->cancel, TESSERA_CANCEL_STOP);
 		qemu_cond_broadcast(&q->device->change);
 	}
 }

@@ -11,6 +11,11 @@
  * any time finds it there. It stays usable for jobs that have it, even when dropped; memory
  * regions it refers to stay alive with it (struct TesseraRegions).
  *
+ * Behind an IOMMU a view also knows its DMA addresses. An IOMMU that takes some of them back makes
+ * it stale: no job touches it then until they have been looked up once more. Systems take back more
+ * than they have unmapped, so a view that is found to be what it was is used on. One that is not is
+ * revoked for good: jobs that have it end with a fault.
+ *
  * What guests may make us spend: a buffer is at most as large as guest RAM, so a view has at most
  * ram_size / 4096 pieces; views that nobody uses go, oldest first, when all together have more
  * than that or than the limits below.
@@ -55,6 +60,13 @@ struct tessera_piece {
 	uint64_t size;
 };
 
+/* Neighbouring DMA addresses in one */
+struct tessera_extent {
+	uint64_t address;
+	uint64_t offset;		/* in the buffer */
+	uint64_t size;
+};
+
 /* Memory regions that views made since the last change of the memory layout refer to */
 struct TesseraRegions {
 	GHashTable *regions;		/* a set; a reference to each is held */
@@ -68,12 +80,21 @@ enum tessera_view_state {
 	TESSERA_VIEW_FAILED,
 };
 
-/* num_users, is_cached, state and the links belong to the lock; the rest is fixed once READY. */
+/*
+ * num_users to num_jobs, state, the range of stale addresses and the links belong to the lock; the
+ * rest is fixed once READY.
+ */
 struct TesseraView {
 	enum tessera_view_state state;
 	uint32_t buffer;
 	unsigned num_users;
 	bool is_cached;			/* in the table of views */
+	bool is_stale;
+	bool is_revoked;
+	unsigned num_jobs;		/* that are inside */
+	uint64_t stale_low;		/* DMA addresses that were taken back since it was not stale */
+	uint64_t stale_high;
+	uint64_t num_revocations;
 	bool is_writable;
 	bool is_flat;
 	uint64_t size;
@@ -83,9 +104,12 @@ struct TesseraView {
 	uint64_t num_pieces;
 	struct tessera_piece *dirty;	/* NULL, or what is marked dirty for many pieces */
 	uint64_t num_dirty;
+	struct tessera_extent *extents;	/* behind an IOMMU */
+	uint64_t num_extents;
 	struct engine_fault fault;	/* FAILED */
 	TesseraRegions *regions;
 	QTAILQ_ENTRY(TesseraView) next;
+	QTAILQ_ENTRY(TesseraView) next_alive;
 };
 
 static TesseraRegions *tessera_regions_new(void)
@@ -143,8 +167,7 @@ void tessera_regions_collect(TesseraState *s)
 	qemu_mutex_unlock(&s->lock);
 }
 
-/* In the RCU read section in which mr was found, without the lock. */
-static void tessera_regions_add(TesseraState *s, TesseraRegions *regions, MemoryRegion *mr)
+void tessera_regions_add(TesseraState *s, TesseraRegions *regions, MemoryRegion *mr)
 {
 	qemu_mutex_lock(&s->lock);
 	if (g_hash_table_add(regions->regions, mr))
@@ -158,6 +181,7 @@ static void tessera_view_free(TesseraView *view)
 		munmap(view->flat, view->mapped_size);
 	g_free(view->dirty);
 	g_free(view->pieces);
+	g_free(view->extents);
 	g_free(view);
 }
 
@@ -183,13 +207,20 @@ static uint64_t tessera_view_mappings(const TesseraView *view)
 	return view->mapped_size ? view->num_pieces + 1 : 0;
 }
 
+/* What it costs of the limit for all views */
+static uint64_t tessera_view_pieces(const TesseraView *view)
+{
+	return view->num_pieces + view->num_extents;
+}
+
 static void tessera_view_retire(TesseraState *s, TesseraView *view)
 {
 	trace_tessera_view_free(view->buffer, view->size);
-	s->num_pieces -= view->num_pieces;
+	s->num_pieces -= tessera_view_pieces(view);
 	qatomic_sub(&tessera_num_mappings, tessera_view_mappings(view));
 	s->mapped_bytes -= view->mapped_size;
 	tessera_regions_put(s, view->regions);
+	QTAILQ_REMOVE(&s->alive, view, next_alive);
 	QTAILQ_INSERT_TAIL(&s->garbage, view, next);
 }
 
@@ -303,36 +334,143 @@ static bool tessera_view_append(TesseraView *view, uint64_t *room, MemoryRegion 
 	return true;
 }
 
-/* One page, of which size bytes belong to the buffer. span: RAM found last, tried first. */
-static bool tessera_view_add_page(TesseraState *s, TesseraView *view, uint64_t *room,
-				  uint64_t address, uint64_t size, struct tessera_span *span,
-				  struct engine_fault *fault, uint64_t offset)
+/* The same for DMA addresses */
+static bool tessera_view_append_extent(TesseraView *view, uint64_t *room, uint64_t address,
+				       uint64_t offset, uint64_t size)
 {
-	uint64_t page = address, part;
+	struct tessera_extent *last, *extents;
 
-	while (size) {
-		if (address < span->address || address - span->address >= span->size) {
-			RCU_READ_LOCK_GUARD();
-			if (!tessera_dma_translate(s, address, view->is_writable, span)) {
-				tessera_fault_set(fault, DRM_TESSERA_CAUSE_TRANSLATION, 0, offset,
-						  "page 0x%" PRIx64 " of buffer %" PRIu32
-						  " is not %sRAM", page, view->buffer,
-						  view->is_writable ? "writable " : "");
-				span->size = 0;
+	last = view->num_extents ? &view->extents[view->num_extents - 1] : NULL;
+	if (last && last->address + last->size == address) {
+		last->size += size;
+		return true;
+	}
+	if (view->num_extents == *room) {
+		*room = *room ? *room * 2 : 1;
+		extents = g_try_renew(struct tessera_extent, view->extents, *room);
+		if (!extents)
+			return false;
+		view->extents = extents;
+	}
+	view->extents[view->num_extents++] = (struct tessera_extent) {
+		.address = address,
+		.offset = offset,
+		.size = size,
+	};
+	return true;
+}
+
+static unsigned tessera_view_access(const TesseraView *view)
+{
+	return TESSERA_ACCESS_READ | (view->is_writable ? TESSERA_ACCESS_WRITE : 0);
+}
+
+/* Reading a table: what it goes by */
+struct tessera_reading {
+	TesseraQueue *queue;
+	TesseraView *view;
+	uint32_t page_shift;
+	uint64_t num_pieces;		/* for which there is room */
+	uint64_t num_extents;
+	struct tessera_spans spans;	/* RAM found last, tried first */
+	struct engine_fault *fault;
+};
+
+static const struct tessera_span *tessera_spans_next(struct tessera_spans *spans, uint64_t address)
+{
+	const struct tessera_span *span;
+
+	for (; spans->next < spans->count; spans->next++) {
+		span = &spans->spans[spans->next];
+		if (address - span->address < span->size)
+			return span;
+	}
+	return NULL;
+}
+
+static bool tessera_reading_is_canceled(const struct tessera_reading *reading)
+{
+	if (!tessera_queue_is_canceled(reading->queue))
+		return false;
+	tessera_fault_set(reading->fault, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
+			  "stopped while reading a translation table");
+	return true;
+}
+
+static bool tessera_reading_find(struct tessera_reading *reading, uint64_t address, uint64_t size,
+				 uint64_t offset)
+{
+	uint64_t mask = (1ull << reading->page_shift) - 1;
+	TesseraView *view = reading->view;
+	struct tessera_spans *spans = &reading->spans;
+
+	if (tessera_reading_is_canceled(reading))
+		return false;
+	if (!spans->has_ended &&
+	    tessera_dma_find(reading->queue->device, address, size, tessera_view_access(view),
+			     view->regions, spans))
+		return true;
+	tessera_fault_set(reading->fault, DRM_TESSERA_CAUSE_TRANSLATION, 0, offset & ~mask,
+			  "page 0x%" PRIx64 " of buffer %" PRIu32 " is not %sRAM", address & ~mask,
+			  view->buffer, view->is_writable ? "writable " : "");
+	return false;
+}
+
+/* Pages whose addresses follow each other, of which size bytes belong to the buffer. */
+static bool tessera_reading_add(struct tessera_reading *reading, uint64_t address, uint64_t offset,
+				uint64_t size)
+{
+	TesseraView *view = reading->view;
+	const struct tessera_span *span;
+	uint64_t skip, part;
+
+	if (reading->queue->device->has_iommu &&
+	    !tessera_view_append_extent(view, &reading->num_extents, address, offset, size))
+		goto err_memory;
+	for (; size; address += part, offset += part, size -= part) {
+		span = tessera_spans_next(&reading->spans, address);
+		if (!span) {
+			if (!tessera_reading_find(reading, address, size, offset))
 				return false;
-			}
-			tessera_regions_add(s, view->regions, span->mr);
+			span = reading->spans.spans;
 		}
-		part = MIN(size, span->size - (address - span->address));
-		if (!tessera_view_append(view, room, span->mr,
-					 span->host + (address - span->address), part)) {
-			tessera_fault_set(fault, DRM_TESSERA_CAUSE_MEMORY, 0, 0,
-					  "no memory for the pages of buffer %" PRIu32,
-					  view->buffer);
+		skip = address - span->address;
+		part = MIN(size, span->size - skip);
+		if (!tessera_view_append(view, &reading->num_pieces, span->mr, span->host + skip,
+					 part))
+			goto err_memory;
+	}
+	return true;
+
+err_memory:
+	tessera_fault_set(reading->fault, DRM_TESSERA_CAUSE_MEMORY, 0, 0,
+			  "no memory for the pages of buffer %" PRIu32, view->buffer);
+	return false;
+}
+
+/* So many entries of the table, of which size bytes belong to the buffer. */
+static bool tessera_reading_chunk(struct tessera_reading *reading, const uint64_t *chunk,
+				  uint64_t count, uint64_t offset, uint64_t size)
+{
+	uint64_t page_size = 1ull << reading->page_shift;
+	uint64_t page, end, address, next, bytes;
+
+	for (page = 0; page < count; page = end) {
+		address = le64_to_cpu(chunk[page]);
+		if (address & (page_size - 1)) {
+			tessera_fault_set(reading->fault, DRM_TESSERA_CAUSE_TRANSLATION, 0,
+					  offset + page * page_size, "page 0x%" PRIx64
+					  " of buffer %" PRIu32 " is not aligned to its size",
+					  address, reading->view->buffer);
 			return false;
 		}
-		address += part;
-		size -= part;
+		for (end = page + 1, next = address + page_size; end < count && next;
+		     end++, next += page_size)
+			if (le64_to_cpu(chunk[end]) != next)
+				break;
+		bytes = MIN(end * page_size, size) - page * page_size;
+		if (!tessera_reading_add(reading, address, offset + page * page_size, bytes))
+			return false;
 	}
 	return true;
 }
@@ -341,45 +479,33 @@ static bool tessera_view_read_table(TesseraQueue *q, TesseraView *view,
 				    const struct tessera_hw_buffer *entry,
 				    struct engine_fault *fault)
 {
+	g_autofree struct tessera_reading *reading = g_new0(struct tessera_reading, 1);
 	uint32_t shift = le32_to_cpu(entry->page_shift);
 	uint64_t page_size = 1ull << shift;
 	uint64_t num_pages = (view->size >> shift) + !!(view->size & (page_size - 1));
 	uint64_t table = le64_to_cpu(entry->table);
 	uint64_t chunk[TESSERA_TABLE_CHUNK];
-	struct tessera_span span = { .size = 0 };
-	uint64_t page, count, address, room = 0;
+	uint64_t page, count, offset;
 
-	for (page = 0; page < num_pages; page++) {
-		if (page % TESSERA_TABLE_CHUNK == 0) {
-			count = MIN(num_pages - page, TESSERA_TABLE_CHUNK);
-			if (tessera_queue_is_canceled(q)) {
-				tessera_fault_set(fault, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
-						  "stopped while reading a translation table");
-				return false;
-			}
-			/*
-			 * A fault names the page; of a table that ends in nowhere, the chunk's
-			 * first
-			 */
-			if (!tessera_dma_read(q->device, table + page * sizeof(uint64_t), chunk,
-					      count * sizeof(uint64_t))) {
-				tessera_fault_set(fault, DRM_TESSERA_CAUSE_TRANSLATION, 0,
-						  page << shift, "the table of buffer %" PRIu32
-						  " is not in RAM", view->buffer);
-				return false;
-			}
-			qatomic_set(&q->progress, q->progress + 1);
-		}
-		address = le64_to_cpu(chunk[page % TESSERA_TABLE_CHUNK]);
-		if (address & (page_size - 1)) {
-			tessera_fault_set(fault, DRM_TESSERA_CAUSE_TRANSLATION, 0, page << shift,
-					  "page 0x%" PRIx64 " of buffer %" PRIu32
-					  " is not aligned to its size", address, view->buffer);
+	reading->queue = q;
+	reading->view = view;
+	reading->page_shift = shift;
+	reading->fault = fault;
+	for (page = 0; page < num_pages; page += count) {
+		count = MIN(num_pages - page, TESSERA_TABLE_CHUNK);
+		offset = page << shift;
+		if (tessera_reading_is_canceled(reading))
+			return false;
+		/* A fault names the page; of a table that ends in nowhere, the chunk's first */
+		if (!tessera_dma_read(q->device, table + page * sizeof(uint64_t), chunk,
+				      count * sizeof(uint64_t))) {
+			tessera_fault_set(fault, DRM_TESSERA_CAUSE_TRANSLATION, 0, offset,
+					  "the table of buffer %" PRIu32 " is not in RAM",
+					  view->buffer);
 			return false;
 		}
-		if (!tessera_view_add_page(q->device, view, &room, address,
-					   MIN(page_size, view->size - (page << shift)), &span,
-					   fault, page << shift))
+		qatomic_set(&q->progress, q->progress + 1);
+		if (!tessera_reading_chunk(reading, chunk, count, offset, view->size - offset))
 			return false;
 	}
 	return true;
@@ -604,12 +730,13 @@ static TesseraView *tessera_view_create(TesseraQueue *q, uint32_t buffer,
 	view->regions->num_users++;
 	g_hash_table_insert(s->views, GUINT_TO_POINTER(buffer), view);
 	QTAILQ_INSERT_TAIL(&s->recent, view, next);
+	QTAILQ_INSERT_TAIL(&s->alive, view, next_alive);
 	qemu_mutex_unlock(&s->lock);
 
 	is_built = tessera_view_build(q, view, directory, num_buffers, fault);
 
 	qemu_mutex_lock(&s->lock);
-	s->num_pieces += view->num_pieces;
+	s->num_pieces += tessera_view_pieces(view);
 	if (is_built) {
 		view->state = TESSERA_VIEW_READY;
 		tessera_view_make_room(s, 0, 0);
@@ -670,7 +797,7 @@ TesseraView *tessera_view_get_ready(TesseraState *s, uint32_t buffer)
 
 	qemu_mutex_lock(&s->lock);
 	view = g_hash_table_lookup(s->views, GUINT_TO_POINTER(buffer));
-	if (view && view->state == TESSERA_VIEW_READY && view->is_flat)
+	if (view && view->state == TESSERA_VIEW_READY && view->is_flat && !view->is_stale)
 		view->num_users++;
 	else
 		view = NULL;
@@ -738,6 +865,183 @@ void tessera_view_for_each(const TesseraView *view, uint64_t low, uint64_t high,
 	}
 }
 
+/* Staleness: the functions from here to tessera_views_revoke() are for views behind an IOMMU. */
+
+/* Whether the addresses low to high, found anew, lead where the bytes at offset are. */
+static bool tessera_view_is_at(TesseraState *s, const TesseraView *view, uint64_t address,
+			       uint64_t offset, uint64_t size)
+{
+	g_autofree struct tessera_spans *spans = g_new(struct tessera_spans, 1);
+	const struct tessera_piece *piece;
+	const struct tessera_span *span;
+	uint64_t skip, part;
+
+	spans->count = spans->next = 0;
+	spans->has_ended = false;
+	for (; size; address += part, offset += part, size -= part) {
+		span = tessera_spans_next(spans, address);
+		if (!span) {
+			if (spans->has_ended ||
+			    !tessera_dma_find(s, address, size, tessera_view_access(view),
+					      view->regions, spans))
+				return false;
+			span = spans->spans;
+		}
+		piece = tessera_view_find(view, offset);
+		skip = address - span->address;
+		if (piece->mr != span->mr ||
+		    piece->host + (offset - piece->offset) != span->host + skip)
+			return false;
+		part = MIN(size, span->size - skip);
+		part = MIN(part, piece->size - (offset - piece->offset));
+	}
+	return true;
+}
+
+/* Without the lock. *offset: where in the buffer it is not what it was */
+static bool tessera_view_is_good(TesseraState *s, const TesseraView *view, uint64_t low,
+				 uint64_t high, uint64_t *offset)
+{
+	const struct tessera_extent *extent = view->extents;
+	uint64_t first, last;
+
+	for (; extent < view->extents + view->num_extents; extent++) {
+		first = MAX(low, extent->address);
+		last = MIN(high, extent->address + (extent->size - 1));
+		*offset = extent->offset + (first - extent->address);
+		if (first <= last && !tessera_view_is_at(s, view, first, *offset, last - first + 1))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * With the lock held, which is given up meanwhile. Afterwards the view is not stale, or revoked, or
+ * stale once more.
+ */
+static void tessera_view_check(TesseraState *s, TesseraView *view)
+{
+	uint64_t num_revocations = view->num_revocations;
+	uint64_t low = view->stale_low, high = view->stale_high, offset;
+	bool is_good;
+
+	qemu_mutex_unlock(&s->lock);
+	is_good = tessera_view_is_good(s, view, low, high, &offset);
+	trace_tessera_view_checked(view->buffer, is_good);
+	qemu_mutex_lock(&s->lock);
+	if (!is_good && !view->is_revoked) {
+		view->is_revoked = true;
+		tessera_fault_set(&view->fault, DRM_TESSERA_CAUSE_TRANSLATION, 0, offset,
+				  "memory of buffer %" PRIu32 " was taken back by the IOMMU",
+				  view->buffer);
+		if (view->is_cached)
+			tessera_view_drop_one(s, view);
+	} else if (view->num_revocations == num_revocations) {
+		view->is_stale = false;
+	}
+}
+
+int tessera_views_enter(TesseraQueue *q, TesseraView *const *views, unsigned count,
+			struct engine_fault *fault)
+{
+	TesseraState *s = q->device;
+	TesseraView *view;
+	unsigned i = 0;
+
+	qemu_mutex_lock(&s->lock);
+	while (i < count) {
+		view = views[i];
+		if (!view || !view->is_stale) {
+			i++;
+			continue;
+		}
+		if (view->is_revoked || tessera_queue_is_canceled(q))
+			goto err_stale;
+		tessera_view_check(s, view);
+		i = 0;
+	}
+	for (i = 0; i < count; i++)
+		if (views[i])
+			views[i]->num_jobs++;
+	q->is_inside = true;
+	tessera_unlock(s);
+	return -1;
+
+err_stale:
+	if (view->is_revoked)
+		*fault = view->fault;
+	else
+		tessera_fault_set(fault, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
+				  "stopped while the IOMMU was asked");
+	tessera_unlock(s);
+	return i;
+}
+
+void tessera_views_leave(TesseraQueue *q, TesseraView *const *views, unsigned count)
+{
+	TesseraState *s = q->device;
+	unsigned i;
+
+	qemu_mutex_lock(&s->lock);
+	for (i = 0; i < count; i++)
+		if (views[i])
+			views[i]->num_jobs--;
+	q->is_inside = false;
+	qatomic_and(&q->cancel, ~TESSERA_CANCEL_PAUSE);
+	qemu_cond_broadcast(&s->change);
+	qemu_mutex_unlock(&s->lock);
+}
+
+/* One that is being built may have been told of addresses that are taken back now. */
+static bool tessera_view_has(const TesseraView *view, uint64_t low, uint64_t high)
+{
+	const struct tessera_extent *extent = view->extents;
+
+	if (view->state == TESSERA_VIEW_BUILDING)
+		return true;
+	for (; extent < view->extents + view->num_extents; extent++)
+		if (extent->address <= high && extent->address + (extent->size - 1) >= low)
+			return true;
+	return false;
+}
+
+static void tessera_view_make_stale(TesseraView *view, uint64_t low, uint64_t high)
+{
+	trace_tessera_view_stale(view->buffer, low, high, view->num_jobs);
+	view->stale_low = view->is_stale ? MIN(view->stale_low, low) : low;
+	view->stale_high = view->is_stale ? MAX(view->stale_high, high) : high;
+	view->is_stale = true;
+	view->num_revocations++;
+}
+
+static bool tessera_views_are_left(TesseraState *s)
+{
+	const TesseraView *view;
+
+	QTAILQ_FOREACH(view, &s->alive, next_alive)
+		if (view->is_stale && view->num_jobs)
+			return false;
+	return true;
+}
+
+void tessera_views_revoke(TesseraState *s, uint64_t low, uint64_t high)
+{
+	TesseraView *view;
+	unsigned i;
+
+	qemu_mutex_lock(&s->lock);
+	QTAILQ_FOREACH(view, &s->alive, next_alive)
+		if (tessera_view_has(view, low, high))
+			tessera_view_make_stale(view, low, high);
+	if (!tessera_views_are_left(s))
+		for (i = 0; i < s->num_queues; i++)
+			if (s->queues[i].is_inside)
+				qatomic_or(&s->queues[i].cancel, TESSERA_CANCEL_PAUSE);
+	while (!tessera_views_are_left(s))
+		qemu_cond_wait(&s->change, &s->lock);
+	qemu_mutex_unlock(&s->lock);
+}
+
 void tessera_view_mark_dirty(TesseraState *s, const TesseraView *view, uint64_t low, uint64_t high)
 {
 	const struct tessera_piece *piece;
@@ -764,6 +1068,7 @@ void tessera_views_init(TesseraState *s)
 	s->views = g_hash_table_new(NULL, NULL);
 	s->regions = tessera_regions_new();
 	QTAILQ_INIT(&s->recent);
+	QTAILQ_INIT(&s->alive);
 	QTAILQ_INIT(&s->garbage);
 	QTAILQ_INIT(&s->dead_regions);
 }

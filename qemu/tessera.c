@@ -405,6 +405,7 @@ static void tessera_bottom_half(void *opaque)
 	TesseraState *s = opaque;
 
 	tessera_deliver(s);
+	tessera_iommu_serve(s);
 	tessera_regions_collect(s);
 }
 
@@ -465,7 +466,15 @@ static const MemoryRegionOps tessera_registers_ops = {
  */
 static void tessera_region_del(MemoryListener *listener, MemoryRegionSection *section)
 {
-	container_of(listener, TesseraState, listener)->is_layout_changed = true;
+	TesseraState *s = container_of(listener, TesseraState, listener);
+
+	s->is_layout_changed = true;
+	tessera_iommu_region_del(s, section);
+}
+
+static void tessera_region_add(MemoryListener *listener, MemoryRegionSection *section)
+{
+	tessera_iommu_region_add(container_of(listener, TesseraState, listener), section);
 }
 
 static void tessera_layout_commit(MemoryListener *listener)
@@ -475,6 +484,7 @@ static void tessera_layout_commit(MemoryListener *listener)
 	if (!s->is_layout_changed)
 		return;
 	s->is_layout_changed = false;
+	tessera_pages_drop_all(s);
 	qemu_mutex_lock(&s->lock);
 	tessera_views_drop_all(s);
 	tessera_regions_renew(s);
@@ -495,6 +505,8 @@ static void tessera_reset_hold(Object *obj, ResetType type)
 	while (s->is_resetting)
 		qemu_cond_wait(&s->change, &s->lock);
 	tessera_unlock(s);
+	/* Known for certain once the machine is complete, and it is reset then: before any job */
+	s->has_iommu = pci_device_iommu_address_space(PCI_DEVICE(s)) != &address_space_memory;
 }
 
 static void tessera_config_write(PCIDevice *pdev, uint32_t address, uint32_t value, int size)
@@ -571,21 +583,15 @@ static void tessera_realize(PCIDevice *pdev, Error **errp)
 
 	if (!tessera_check_properties(s, errp))
 		return;
-	/*
-	 * A view would have to go when the IOMMU's tables change, and a fault of the IOMMU is
-	 * reported by a write to MMIO, which workers must not do.
-	 */
-	if (pci_device_iommu_address_space(pdev) != &address_space_memory) {
-		error_setg(errp, "tessera does not work behind an IOMMU");
-		return;
-	}
 	if (!tessera_init_bars(s, errp) || !tessera_init_capabilities(s, errp))
 		return;
 
 	qemu_mutex_init(&s->lock);
+	qemu_mutex_init(&s->pages_lock);
 	qemu_cond_init(&s->work);
 	qemu_cond_init(&s->change);
 	QTAILQ_INIT(&s->listed);
+	QTAILQ_INIT(&s->questions);
 	for (i = 0; i < s->num_queues; i++) {
 		s->queues[i].device = s;
 		s->queues[i].index = i;
@@ -596,6 +602,7 @@ static void tessera_realize(PCIDevice *pdev, Error **errp)
 	tessera_views_init(s);
 	s->listener = (MemoryListener) {
 		.name = "tessera",
+		.region_add = tessera_region_add,
 		.region_del = tessera_region_del,
 		.commit = tessera_layout_commit,
 	};
@@ -614,6 +621,7 @@ static void tessera_exit(PCIDevice *pdev)
 	qemu_bh_delete(s->bottom_half);
 	qemu_cond_destroy(&s->change);
 	qemu_cond_destroy(&s->work);
+	qemu_mutex_destroy(&s->pages_lock);
 	qemu_mutex_destroy(&s->lock);
 	msix_uninit_exclusive_bar(pdev);
 	if (pdev->exp.exp_cap)

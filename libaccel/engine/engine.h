@@ -51,12 +51,18 @@ struct engine_fault {
 };
 
 /*
- * How a run is watched and stopped from another thread. Both are read and written with relaxed
- * atomics, at least every 64 KiB of data moved. Either pointer may be NULL.
+ * How a run is watched, held and stopped from another thread. The words are read and written with
+ * relaxed atomics, at least every 64 KiB of data moved. Each pointer may be NULL.
  */
 struct engine_control {
 	const uint32_t *cancel;	/* not 0: stop soon, with DRM_TESSERA_CAUSE_CANCELED */
 	uint64_t *progress;	/* grows while the job advances */
+	/*
+	 * Asked when cancel is not 0. It may take its time, in which the run touches no memory of
+	 * the job's; true: the run goes on.
+	 */
+	bool (*may_go_on)(void *context);
+	void *context;
 };
 
 /* A job that has been checked and brought into canonical form. Opaque, owns no user memory. */

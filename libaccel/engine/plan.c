@@ -357,10 +357,11 @@ int engine_run_report(struct engine_run *run)
 	const struct engine_control *control = run->control;
 
 	engine_run_tell(run);
-	if (control && control->cancel && __atomic_load_n(control->cancel, __ATOMIC_RELAXED))
-		return engine_fail(run->fault, ECANCELED, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
-				   "the job was canceled");
-	return 0;
+	if (!control || !control->cancel || !__atomic_load_n(control->cancel, __ATOMIC_RELAXED) ||
+	    (control->may_go_on && control->may_go_on(control->context)))
+		return 0;
+	return engine_fail(run->fault, ECANCELED, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
+			   "the job was canceled");
 }
 
 /* An engine_visit() whose context is the run. */

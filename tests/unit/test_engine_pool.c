@@ -202,7 +202,10 @@ struct endless {
 static void *run_endless(void *argument)
 {
 	struct endless *endless = argument;
-	struct engine_control control = { &endless->cancel, &endless->progress };
+	struct engine_control control = {
+		.cancel = &endless->cancel,
+		.progress = &endless->progress,
+	};
 	struct engine_fault fault;
 
 	endless->error = engine_plan_run_parallel(endless->plan, endless->pool, &control, &fault);

@@ -84,7 +84,10 @@ struct endless {
 static void *run_endless(void *argument)
 {
 	struct endless *endless = argument;
-	struct engine_control control = { &endless->cancel, &endless->progress };
+	struct engine_control control = {
+		.cancel = &endless->cancel,
+		.progress = &endless->progress,
+	};
 	struct engine_fault fault;
 
 	endless->error = try_job(endless->job, &control, &fault);
@@ -104,6 +107,57 @@ static void check_canceled(struct engine_job *job)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(endless.error, -ECANCELED);
 	free(job);
+}
+
+/* How often a run asks, and from when on it may not go on */
+struct gate {
+	unsigned num_asked;
+	unsigned limit;
+};
+
+static bool may_go_on(void *context)
+{
+	struct gate *gate = context;
+
+	return ++gate->num_asked < gate->limit;
+}
+
+static void run_that_may_go_on_is_not_canceled(void **state)
+{
+	struct transposition t = new_transposition();
+	struct gate gate = { .limit = UINT32_MAX };
+	const uint32_t cancel = 1;
+	struct engine_control control = {
+		.cancel = &cancel,
+		.may_go_on = may_go_on,
+		.context = &gate,
+	};
+	struct engine_fault fault;
+
+	(void)state;
+	assert_int_equal(engine_plan_run(t.plan, &control, &fault), 0);
+	assert_true(is_transposed(&t));
+	/* for 4 MiB, at least every 64 KiB */
+	assert_true(gate.num_asked >= 64);
+	free_transposition(&t);
+}
+
+static void run_is_canceled_when_it_may_not_go_on(void **state)
+{
+	struct transposition t = new_transposition();
+	struct gate gate = { .limit = 3 };
+	const uint32_t cancel = 1;
+	struct engine_control control = {
+		.cancel = &cancel,
+		.may_go_on = may_go_on,
+		.context = &gate,
+	};
+	struct engine_fault fault;
+
+	(void)state;
+	assert_int_equal(engine_plan_run(t.plan, &control, &fault), -ECANCELED);
+	assert_int_equal(gate.num_asked, 3);
+	free_transposition(&t);
 }
 
 static void move_is_canceled_while_it_runs(void **state)
@@ -212,6 +266,8 @@ int main(void)
 		cmocka_unit_test(plan_runs_in_two_threads_at_once),
 		cmocka_unit_test(progress_grows_by_at_least_the_bytes_moved),
 		cmocka_unit_test(run_that_is_canceled_before_it_starts_stores_nothing),
+		cmocka_unit_test(run_that_may_go_on_is_not_canceled),
+		cmocka_unit_test(run_is_canceled_when_it_may_not_go_on),
 		cmocka_unit_test(move_is_canceled_while_it_runs),
 		cmocka_unit_test(program_is_canceled_while_it_runs),
 		cmocka_unit_test(gather_is_canceled_while_it_runs),

@@ -54,6 +54,14 @@ typedef void engine_piece_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes
 				 int64_t filled);
 
 /*
+ * The same, by streaming stores to columns that begin anywhere. What is before column c in the line
+ * in which it begins is in lines[c], in its place; in the end what is in the line in which the
+ * column ends, if that is no whole one. Lines are aligned.
+ */
+typedef void engine_join_kernel(uint8_t *dst, const uint8_t *src, const int64_t *places,
+				const struct engine_tile *tile, uint8_t (*lines)[64]);
+
+/*
  * log2 of the sizes of elements: 1, 2, 4, 8, 16, 32 and 64 bytes. Operands' are at most 16; the
  * larger ones are a short contiguous run on both sides.
  */
@@ -84,6 +92,8 @@ struct engine_transpose_kernels {
 	engine_tile_kernel *stream_transpose[ENGINE_NUM_SIZES];
 	/* NULL where there is no kernel that is faster than runs of a few bytes */
 	engine_rows_kernel *transpose_rows[ENGINE_NUM_SIZES];
+	/* NULL where there is no kernel that puts lines together */
+	engine_join_kernel *join_transpose[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
 	engine_piece_kernel *stream_piece;
 };

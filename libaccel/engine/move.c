@@ -185,7 +185,8 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 	move->staging.src_size = move->size;
 	move->staging.pack_row = NULL;
 	if (is_transpose && run->plan->streams && run->scratch &&
-	    engine_staging_prepare(&move->staging, &move->nest, move->size, stream_kernel)) {
+	    engine_staging_prepare(&move->staging, &move->nest, move->size, isa->transpose,
+				   stream_kernel)) {
 		move->run = engine_staging_run;
 		return;
 	}

@@ -2,7 +2,8 @@
 /*
  * Large transposes, block by block and strip by strip; why is in staging.h. Strips go along the
  * destination. Its runs need not begin at cache lines: what a run has beyond its last whole line
- * waits in a slot for the run that goes on there, if it comes while the slot is not needed.
+ * waits in a slot for the run that goes on there, if it comes while the slot is not needed. Where
+ * it comes for each column of a strip, a kernel may put the lines together as it transposes.
  */
 #include <string.h>
 
@@ -30,6 +31,10 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define DIRECT_BYTES	2048
 #define STAGED_BYTES	4096
 #define RUN_BYTES	256
+
+/* Strips whose columns go on in lines that wait have longer runs, in pieces as large as above. */
+#define JOINED_BYTES	16384
+#define MAX_ROWS	512
 
 /*
  * Squares of elements as small as this have many rows, each in a page of its own if they are so far
@@ -80,10 +85,18 @@ static int64_t most_block_bytes(int64_t size)
 	return size <= PACKED_SIZE ? MAX_BLOCK_BYTES : BLOCK_BYTES;
 }
 
+/* So much of a loop, whole lines of it, or all if that is no more than twice as much. */
+static int64_t cut_loop(int64_t extent, int64_t wanted, int64_t most, int64_t line)
+{
+	wanted = min(wanted, most);
+	if (extent <= min(2 * wanted, most))
+		return extent;
+	return wanted > line ? wanted / line * line : wanted;
+}
+
 /*
  * Widens the block along the loops in which a stream is contiguous, beginning with this one, until
- * runs have the bytes wanted, as far as the block's size allows. Where that cuts a loop, it is in
- * whole lines.
+ * runs have the bytes wanted, as far as the block's size allows.
  */
 static void widen_block(struct engine_staging *staging, const struct engine_nest *nest,
 			uint32_t stream, uint32_t loop, int64_t size, int64_t wanted)
@@ -95,11 +108,10 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 	while (loop < nest->rank && !(mask >> loop & 1) && run_bytes < wanted) {
 		int64_t others = count_elements(staging->block, nest->rank) / staging->block[loop];
 		int64_t most = max(1, most_block_bytes(size) / (others * size));
-		int64_t extent = min(divide_up(wanted, run_bytes), most);
+		int64_t extent = cut_loop(nest->extents[loop], divide_up(wanted, run_bytes), most,
+					  line);
 
-		if (extent > line)
-			extent = extent / line * line;
-		staging->block[loop] = max(staging->block[loop], min(extent, nest->extents[loop]));
+		staging->block[loop] = max(staging->block[loop], extent);
 		if (staging->block[loop] < nest->extents[loop])
 			return;
 		mask |= 1u << loop;
@@ -166,6 +178,21 @@ static void order_loops(struct engine_staging *staging, const struct engine_nest
 	}
 }
 
+/* Whether columns, as a block has them, go on into each other. */
+static bool are_one_run(const struct engine_staging *staging, const struct engine_nest *nest,
+			int64_t size)
+{
+	int64_t run_bytes = size;
+
+	uint32_t d = nest->rank - 1;
+
+	while (d < nest->rank && d != staging->src_loop && staging->block[d] == nest->extents[d]) {
+		run_bytes *= nest->extents[d];
+		d = next_in_run(nest, DST, run_bytes);
+	}
+	return d == staging->src_loop;
+}
+
 /*
  * A strip is a tile as wide as a line, wider where it is short, and longer where no line is filled.
  * Where the destination goes on in another loop, so does a small strip.
@@ -175,12 +202,16 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 {
 	const uint32_t last = nest->rank - 1, columns = staging->src_loop;
 	const int64_t line = max(1, LINE_BYTES / size);
-	const int64_t strip_bytes = staging->stream_kernel ? DIRECT_BYTES : STAGED_BYTES;
-	int64_t width = min(staging->block[columns], line), height, bytes;
+	const bool is_joined = staging->join_kernel && !staging->stream_kernel;
+	const int64_t strip_bytes = staging->stream_kernel ? DIRECT_BYTES :
+				    is_joined ? JOINED_BYTES : STAGED_BYTES;
+	int64_t width = min(staging->block[columns], line);
+	int64_t height, bytes, run_bytes;
 
 	height = round_up(max(RUN_BYTES, strip_bytes / width) / size, line);
-	height = min(staging->block[last], height);
-	width = max(width, strip_bytes / size / height / line * line);
+	height = min(staging->block[last], min(height, MAX_ROWS));
+	if (!is_joined)
+		width = max(width, strip_bytes / size / height / line * line);
 	width = min(staging->block[columns], width);
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->tile[d] = 1;
@@ -188,11 +219,12 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 	staging->tile[last] = height;
 	memcpy(staging->strip, staging->tile, sizeof(staging->strip));
 	bytes = size * height;
+	run_bytes = min(strip_bytes / width, MAX_ROWS * size);
 	for (uint32_t d = last; staging->strip[d] == nest->extents[d]; ) {
 		d = next_in_run(nest, DST, bytes);
 		if (d == nest->rank || d == columns)
 			break;
-		staging->strip[d] = min(staging->block[d], max(1, strip_bytes / width / bytes));
+		staging->strip[d] = min(staging->block[d], max(1, run_bytes / bytes));
 		bytes *= staging->strip[d];
 	}
 }
@@ -215,20 +247,25 @@ static void lay_out_strip(struct engine_staging *staging, const struct engine_ne
 		staging->strides[columns] = round_up(staging->run_bytes, LINE_BYTES) + LINE_BYTES;
 }
 
-/* Slots are those of runs that do not go on into each other. */
+/* Slots are those of runs that do not go on into each other; those of columns are side by side. */
 static void number_slots(struct engine_staging *staging, const struct engine_nest *nest,
 			 int64_t size)
 {
-	int64_t run_bytes = size, count = 1;
+	const uint32_t columns = staging->src_loop;
+	int64_t run_bytes = size, count;
 	uint32_t mask = 0;
 
 	for (uint32_t d = nest->rank - 1; d < nest->rank; d = next_in_run(nest, DST, run_bytes)) {
-		if (d == staging->src_loop && !staging->is_one_run)
+		if (d == columns && !staging->is_one_run)
 			break;
 		mask |= 1u << d;
 		run_bytes *= nest->extents[d];
 	}
+	staging->slots[columns] = staging->is_one_run ? 0 : 1;
+	count = staging->is_one_run ? 1 : staging->block[columns];
 	for (uint32_t d = 0; d < nest->rank; d++) {
+		if (d == columns)
+			continue;
 		staging->slots[d] = mask >> d & 1 ? 0 : count;
 		if (staging->slots[d])
 			count *= staging->block[d];
@@ -236,7 +273,8 @@ static void number_slots(struct engine_staging *staging, const struct engine_nes
 }
 
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
-			    int64_t size, engine_tile_kernel *stream_kernel)
+			    int64_t size, const struct engine_transpose_kernels *kernels,
+			    engine_tile_kernel *stream_kernel)
 {
 	const uint32_t src_loop = staging->src_loop;
 	int64_t strip_bytes;
@@ -246,6 +284,7 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
 	staging->stream_kernel = stream_kernel;
+	staging->join_kernel = NULL;
 	widen_block(staging, nest, DST, nest->rank - 1, size, DST_RUN_BYTES);
 	widen_block(staging, nest, SRC, src_loop, size,
 		    SRC_RUN_BYTES / size * staging->src_size);
@@ -253,6 +292,8 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
 	order_loops(staging, nest);
+	if (!are_one_run(staging, nest, size))
+		staging->join_kernel = kernels->join_transpose[__builtin_ctzll((uint64_t)size)];
 	choose_strip(staging, nest, size);
 	lay_out_strip(staging, nest, size);
 	number_slots(staging, nest, size);
@@ -421,6 +462,13 @@ struct outflow {
 	int64_t n;			/* of the first one's slot */
 };
 
+/* Where the rows of a strip begin in the source, as they follow each other in the destination. */
+struct row_list {
+	int64_t extents[DRM_TESSERA_MAX_RANK];	/* of the strip that they are of */
+	int64_t count;
+	int64_t places[MAX_ROWS];
+};
+
 struct pipeline {
 	struct engine_run *run;
 	const struct engine_move *move;
@@ -431,6 +479,7 @@ struct pipeline {
 	int half;
 	struct slots *slots;
 	bool is_direct;
+	struct row_list rows;
 	struct inflow inflow;
 	struct outflow outflow;
 	struct steps strips;
@@ -492,7 +541,7 @@ static void transpose_strip(struct pipeline *pipeline, engine_tile_kernel *kerne
 static void stream_out(struct pipeline *pipeline)
 {
 	const struct engine_move *move = pipeline->move;
-	const struct outflow *outflow = &pipeline->outflow;
+	struct outflow *outflow = &pipeline->outflow;
 	const uint32_t columns = move->staging.src_loop;
 	engine_piece_kernel *stream_piece = pipeline->run->plan->isa->transpose->stream_piece;
 
@@ -501,6 +550,7 @@ static void stream_out(struct pipeline *pipeline)
 			   (outflow->n + k * move->staging.slots[columns]) % NUM_SLOTS,
 			   stream_piece, outflow->to + k * move->nest.streams[DST].strides[columns],
 			   outflow->from + k * move->staging.strides[columns], outflow->bytes);
+	outflow->count = 0;
 }
 
 static void stage_strip(struct pipeline *pipeline)
@@ -523,6 +573,113 @@ static void stage_strip(struct pipeline *pipeline)
 	};
 }
 
+/* Lists the rows of a strip, unless the one before it has the same. */
+static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
+{
+	const struct steps *strips = &pipeline->strips;
+	const uint32_t columns = pipeline->move->staging.src_loop, rank = strips->rank;
+	struct row_list *rows = &pipeline->rows;
+	int64_t at[DRM_TESSERA_MAX_RANK] = { 0 };
+	bool is_same = true;
+	uint32_t d;
+
+	for (d = 0; d < rank; d++) {
+		int64_t extent = d == columns ? 1 : step_extent(strips, d);
+
+		is_same = is_same && rows->extents[d] == extent;
+		rows->extents[d] = extent;
+	}
+	if (is_same)
+		return;
+	rows->count = 0;
+	do {
+		rows->places[rows->count++] = offset_of(src_strides, at, NULL, rank);
+		for (d = rank; d-- > 0 && ++at[d] == rows->extents[d]; )
+			at[d] = 0;
+	} while (d < rank);
+}
+
+/* Whether each column of a strip goes on where its slot waits. */
+static bool is_awaited(const struct slots *slots, int64_t n, const uint8_t *to, int64_t stride,
+		       int64_t count)
+{
+	if (n + count > NUM_SLOTS)
+		return false;
+	for (int64_t k = 0; k < count; k++)
+		if (slots->next[n + k] != to + k * stride)
+			return false;
+	return true;
+}
+
+/* Transposes a strip, piece by piece, to where it goes on in the lines of slots from n on. */
+static void join_strip(struct pipeline *pipeline, int64_t n, uint8_t *dst)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	const struct steps *strips = &pipeline->strips;
+	const bool packs = staging->packs;
+	const int64_t *strides = packs ? staging->packed : move->nest.streams[SRC].strides;
+	const uint8_t *src = (packs ? pipeline->packed : pipeline->src) +
+			     offset_of(strides, strips->at, packs ? strips->first : NULL,
+				       strips->rank);
+	const int64_t width = step_extent(strips, staging->src_loop);
+	const int64_t step = round_up(max(1, DIRECT_BYTES / (width * move->size)),
+				      LINE_BYTES / move->size);
+	struct engine_tile tile = {
+		.extents = { width, step },
+		.dst_strides = { move->nest.streams[DST].strides[staging->src_loop], move->size },
+	};
+
+	list_rows(pipeline, strides);
+	for (int64_t row = 0; row < pipeline->rows.count; row += step) {
+		tile.extents[1] = min(step, pipeline->rows.count - row);
+		if (!packs)
+			fetch(&pipeline->inflow, move, pipeline->src,
+			      tile.extents[1] * width * move->size);
+		staging->join_kernel(dst + row * move->size, src, pipeline->rows.places + row,
+				     &tile, pipeline->slots->lines + n);
+	}
+	for (int64_t k = 0; k < width; k++)
+		pipeline->slots->next[n + k] += pipeline->rows.count * move->size;
+}
+
+/* Does so if all of its columns are awaited; returns whether they are. */
+static bool try_to_join_strip(struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	const struct steps *strips = &pipeline->strips;
+	const int64_t *strides = move->nest.streams[DST].strides;
+	const int64_t n = offset_of(staging->slots, strips->at, NULL, strips->rank) % NUM_SLOTS;
+	uint8_t *dst = pipeline->dst + offset_of(strides, strips->at, NULL, strips->rank);
+
+	if (!staging->join_kernel)
+		return false;
+	if (pipeline->outflow.n % NUM_SLOTS == n)
+		stream_out(pipeline);
+	if (!is_awaited(pipeline->slots, n, dst, strides[staging->src_loop],
+			step_extent(strips, staging->src_loop)))
+		return false;
+	join_strip(pipeline, n, dst);
+	return true;
+}
+
+/* Directly where that is possible, or by way of the staging buffer. */
+static void run_strip(struct pipeline *pipeline, int64_t bytes)
+{
+	const struct engine_move *move = pipeline->move;
+
+	if (!pipeline->is_direct && try_to_join_strip(pipeline))
+		return;
+	if (!move->staging.packs)
+		fetch(&pipeline->inflow, move, pipeline->src, bytes);
+	if (pipeline->is_direct)
+		transpose_strip(pipeline, move->staging.stream_kernel, pipeline->dst, NULL,
+				move->nest.streams[DST].strides);
+	else
+		stage_strip(pipeline);
+}
+
 static int run_block(struct pipeline *pipeline, const struct steps *blocks)
 {
 	const struct engine_move *move = pipeline->move;
@@ -535,13 +692,7 @@ static int run_block(struct pipeline *pipeline, const struct steps *blocks)
 	do {
 		int64_t bytes = step_bytes(strips, move->size);
 
-		if (!move->staging.packs)
-			fetch(&pipeline->inflow, move, pipeline->src, bytes);
-		if (pipeline->is_direct)
-			transpose_strip(pipeline, move->staging.stream_kernel, pipeline->dst, NULL,
-					move->nest.streams[DST].strides);
-		else
-			stage_strip(pipeline);
+		run_strip(pipeline, bytes);
 		error = engine_run_advance(pipeline->run, (uint64_t)bytes);
 	} while (!error && next_step(strips));
 	return error;

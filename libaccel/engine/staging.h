@@ -2,8 +2,8 @@
 /*
  * Transposing what is larger than the caches. A block of the source is fetched into the core's own
  * cache in long rows, while the one before it is transposed in small strips, whose lines go
- * around the caches: at once where the destination's rows are whole lines, and else by way of a
- * staging buffer, where what is no whole line waits for the rest of it.
+ * around the caches: at once where the destination's rows are whole lines, or go on in lines that
+ * wait for them, and else by way of a staging buffer.
  */
 #ifndef TESSERA_ENGINE_STAGING_H
 #define TESSERA_ENGINE_STAGING_H
@@ -33,7 +33,8 @@ struct engine_staging {
 	int64_t packed[DRM_TESSERA_MAX_RANK];	/* strides of elements there */
 	int64_t strip[DRM_TESSERA_MAX_RANK];	/* of a strip */
 	int64_t tile[DRM_TESSERA_MAX_RANK];	/* and of the tiles that it has */
-	engine_tile_kernel *stream_kernel;	/* NULL: strips go through the staging buffer */
+	engine_tile_kernel *stream_kernel;	/* NULL: rows of the destination are no lines */
+	engine_join_kernel *join_kernel;	/* NULL: rows have no lines that wait */
 
 	/* there they are runs of the destination, side by side in the staging buffer */
 	int64_t strides[DRM_TESSERA_MAX_RANK];	/* of elements there */
@@ -49,7 +50,8 @@ struct engine_staging {
  * set. Returns false where this is of no use.
  */
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
-			    int64_t size, engine_tile_kernel *stream_kernel);
+			    int64_t size, const struct engine_transpose_kernels *kernels,
+			    engine_tile_kernel *stream_kernel);
 
 /* As engine_move_run(), with the run's scratch memory. */
 int engine_staging_run(struct engine_run *run, const struct engine_move *move, uint8_t *dst,

@@ -32,8 +32,16 @@ struct square {
 	const uint8_t *src;
 	int64_t src_stride;
 	const int64_t *places;	/* of rows that are not a stride apart, else NULL */
+	uint8_t (*lines)[64];	/* JOINED: those in which columns begin, as far as they are there */
 	int64_t num_rows;
 	int64_t num_columns;
+};
+
+/* How columns are stored. */
+enum store {
+	CACHED,
+	STREAMED,	/* around the caches if they are whole lines */
+	JOINED,		/* the same, as part of lines that they are not alone in */
 };
 
 /* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
@@ -109,6 +117,30 @@ INLINE void store_column(uint8_t *to, __m512i column, bool is_whole, bool stream
 		_mm512_mask_storeu_epi8(to, mask, column);
 }
 
+/* The places of bytes in a line. */
+static const uint8_t line_places[64] __attribute__((aligned(64))) = {
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+	16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+	32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+	48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+};
+
+/* Turns a column, until its bytes are in their places of two lines, the first of which is there. */
+INLINE void join_column(uint8_t *to, __m512i column, uint8_t *line, int64_t bytes)
+{
+	const uint32_t filled = (uintptr_t)to % 64;
+	const __m512i places = _mm512_sub_epi8(_mm512_load_si512(line_places),
+					       _mm512_set1_epi8((char)filled));
+	const __m512i turned = _mm512_permutexvar_epi8(places, column);
+	__m512i next = _mm512_mask_mov_epi8(_mm512_load_si512(line), ~0ull << filled, turned);
+
+	if (filled + bytes >= 64) {
+		_mm512_stream_si512((__m512i *)(to - filled), next);
+		next = turned;
+	}
+	_mm512_store_si512(line, next);
+}
+
 /*
  * Interleaves the first half of count registers with the second, within lanes. log2(count) rounds
  * transpose lanes of count elements.
@@ -156,21 +188,30 @@ INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
 	*d = _mm512_shuffle_i64x2(ab23, cd23, 0xdd);
 }
 
+/* Column c of a square, if it is there. */
+INLINE void put_column(const struct square *square, int c, uint8_t *to, __m512i column,
+		       bool is_whole, enum store store, __mmask64 mask)
+{
+	if (!is_whole && square->num_columns <= c)
+		return;
+	if (store == JOINED)
+		join_column(to, column, square->lines[c], is_whole ? 64 : _mm_popcnt_u64(mask));
+	else
+		store_column(to, column, is_whole, store == STREAMED, mask);
+}
+
 /* Columns k, n + k, 2 * n + k and 3 * n + k, of which registers k of four groups have 16 bytes. */
 INLINE void store_columns(__m512i *registers, int k, int n, const struct square *square,
-			  uint8_t *to, bool is_whole, bool streams, __mmask64 mask)
+			  uint8_t *to, bool is_whole, enum store store, __mmask64 mask)
 {
 	const uint64_t step = (uint64_t)n * (uint64_t)square->dst_stride;
 	__m512i *a = &registers[k], *b = a + n, *c = b + n, *d = c + n;
 
 	transpose_lanes(a, b, c, d);
-	store_column(to, *a, is_whole, streams, mask);
-	if (is_whole || square->num_columns > n + k)
-		store_column(BEYOND(to, step), *b, is_whole, streams, mask);
-	if (is_whole || square->num_columns > 2 * n + k)
-		store_column(BEYOND(to, 2 * step), *c, is_whole, streams, mask);
-	if (is_whole || square->num_columns > 3 * n + k)
-		store_column(BEYOND(to, 3 * step), *d, is_whole, streams, mask);
+	put_column(square, k, to, *a, is_whole, store, mask);
+	put_column(square, n + k, BEYOND(to, step), *b, is_whole, store, mask);
+	put_column(square, 2 * n + k, BEYOND(to, 2 * step), *c, is_whole, store, mask);
+	put_column(square, 3 * n + k, BEYOND(to, 3 * step), *d, is_whole, store, mask);
 }
 
 /* Rows, of which fewer may be there if the square is not whole. */
@@ -194,7 +235,7 @@ INLINE void load_rows(__m512i *rows, int first, int count, const struct square *
  * groups have of a column is brought together when it is stored.
  */
 #define DEFINE_SQUARE(size, rounds)								\
-INLINE void square_##size(const struct square *square, bool is_whole, bool streams)		\
+INLINE void square_##size(const struct square *square, bool is_whole, enum store store)	\
 {												\
 	enum { N = 16 / (size) };								\
 	const __mmask64 columns = mask_of(square->num_columns * (size));			\
@@ -218,7 +259,7 @@ INLINE void square_##size(const struct square *square, bool is_whole, bool strea
 	for (int k = 0; k < N; k++) {								\
 		if (!is_whole && square->num_columns <= k)					\
 			return;									\
-		store_columns(r, k, N, square, to, is_whole, streams, rows);			\
+		store_columns(r, k, N, square, to, is_whole, store, rows);			\
 		ADVANCE(to, square->dst_stride);						\
 	}											\
 }
@@ -250,7 +291,7 @@ INLINE void load_lanes(__m512i *registers, int lane, int count, const struct squ
 
 /* A quarter of a square: rows of 16 bytes, those of each group in a lane of their own. */
 #define DEFINE_QUARTER(size, rounds)								\
-INLINE void quarter_##size(const struct square *square, bool streams)				\
+INLINE void quarter_##size(const struct square *square, enum store store)			\
 {												\
 	enum { N = 16 / (size) };								\
 	const __mmask64 rows = mask_of(square->num_rows * (size));				\
@@ -272,7 +313,7 @@ INLINE void quarter_##size(const struct square *square, bool streams)				\
 	for (int k = 0; k < N; k++) {								\
 		if (square->num_columns <= k)							\
 			return;									\
-		store_column(to, r[k], false, streams, rows);					\
+		put_column(square, k, to, r[k], false, store, rows);				\
 		ADVANCE(to, square->dst_stride);						\
 	}											\
 }
@@ -321,15 +362,16 @@ INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const int64_t *
  * functions of their own: they need many registers.
  */
 #define DEFINE_TRANSPOSE(size)									\
-INLINE void edge_##size(const struct square *square, int64_t width, bool streams)		\
+INLINE void edge_##size(const struct square *square, int64_t width, enum store store)		\
 {												\
 	enum { SIDE = 64 / (size) };								\
-	const bool can_stream = streams && square->num_rows >= SIDE;				\
 												\
+	if (store == STREAMED && square->num_rows < SIDE)					\
+		store = CACHED;									\
 	if (width == SIDE)									\
-		square_##size(square, false, can_stream);					\
+		square_##size(square, false, store);						\
 	else											\
-		quarter_##size(square, can_stream);						\
+		quarter_##size(square, store);							\
 }												\
 												\
 TARGET static void strided_edge_##size(const struct square *given, int64_t width, bool streams)	\
@@ -337,7 +379,7 @@ TARGET static void strided_edge_##size(const struct square *given, int64_t width
 	struct square square = *given;								\
 												\
 	square.places = NULL;									\
-	edge_##size(&square, width, streams);							\
+	edge_##size(&square, width, streams ? STREAMED : CACHED);				\
 }												\
 												\
 TARGET static void scattered_edge_##size(const struct square *given, int64_t width)		\
@@ -345,7 +387,7 @@ TARGET static void scattered_edge_##size(const struct square *given, int64_t wid
 	const struct square square = *given;							\
 												\
 	if (square.places)									\
-		edge_##size(&square, width, false);						\
+		edge_##size(&square, width, CACHED);						\
 }												\
 												\
 INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,	\
@@ -366,7 +408,7 @@ INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src, const int64_t 
 	}											\
 	if (tile->ahead)									\
 		fetch_rows(&square, tile->ahead, SIDE);						\
-	square_##size(&square, true, streams);							\
+	square_##size(&square, true, streams ? STREAMED : CACHED);				\
 }												\
 												\
 INLINE void transpose_tile_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,	\
@@ -421,6 +463,53 @@ DEFINE_TRANSPOSE_ROWS(1)
 DEFINE_TRANSPOSE_ROWS(2)
 DEFINE_TRANSPOSE_ROWS(4)
 DEFINE_TRANSPOSE_ROWS(8)
+
+/* Rows that begin anywhere, to columns that begin anywhere: streamed, as above. */
+#define DEFINE_JOIN(size)									\
+TARGET static void joined_edge_##size(const struct square *given, int64_t width)		\
+{												\
+	const struct square square = *given;							\
+												\
+	if (square.places)									\
+		edge_##size(&square, width, JOINED);						\
+}												\
+												\
+INLINE void join_at_##size(const struct square *square, int64_t width)				\
+{												\
+	enum { SIDE = 64 / (size) };								\
+												\
+	if (square->num_columns < SIDE || square->num_rows < SIDE) {				\
+		const struct square edge = *square;						\
+												\
+		joined_edge_##size(&edge, width);						\
+		return;										\
+	}											\
+	square_##size(square, true, JOINED);							\
+}												\
+												\
+TARGET __attribute__((nonnull))									\
+static void join_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,		\
+			const struct engine_tile *tile, uint8_t (*lines)[64])			\
+{												\
+	enum { SIDE = 64 / (size) };								\
+	int64_t width;										\
+												\
+	for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {					\
+		for (int64_t c = 0; c < tile->extents[0]; c += width) {				\
+			struct square square = square_at(dst, src, places, tile, c, r, size);	\
+												\
+			square.lines = lines + c;						\
+			width = choose_width(tile, c, SIDE);					\
+			join_at_##size(&square, width);						\
+		}										\
+	}											\
+}
+
+DEFINE_JOIN(1)
+DEFINE_JOIN(2)
+DEFINE_JOIN(4)
+DEFINE_JOIN(8)
+DEFINE_JOIN(16)
 
 /* A column of elements of half a line: two of them at a time. */
 INLINE void transpose_column_32(uint8_t *to, const uint8_t *from, const struct engine_tile *tile,
@@ -524,6 +613,7 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 		transpose_rows_1, transpose_rows_2, transpose_rows_4, transpose_rows_8, NULL, NULL,
 		NULL,
 	},
+	.join_transpose = { join_1, join_2, join_4, join_8, join_16, NULL, NULL },
 	.stream_lines = stream_lines,
 	.stream_piece = stream_piece,
 };

@@ -3,7 +3,10 @@
  * Large transposes by way of the staging buffer: rows of small elements that are packed, runs of
  * any number of bytes, many loops of odd extents, bases anywhere in a line.
  */
+#include "engine/kernels.h"
 #include "large_test.h"
+
+enum { MOST_ROWS = 70 };
 
 /* A dense array of a permuted array's elements, or one with gaps between its rows. */
 struct permutation {
@@ -84,6 +87,49 @@ static void what_is_between_runs_stays(void **state)
 	check_staged(&(struct permutation){ 1, 3, { 67, 3, 517 }, { 1, 2, 0 }, 1, { 2, 0 } });
 }
 
+/* Blocks are cut along rows of the destination, which go on where the ones before them ended. */
+static void long_rows_go_on_in_lines_that_wait(void **state)
+{
+	(void)state;
+	for (uint32_t shift = 0; shift < 5; shift++) {
+		const uint64_t rows = 1031u >> shift / 2 | 1, columns = 259u >> (shift + 1) / 2 | 1;
+
+		check_staged(&(struct permutation){
+			shift, 2, { rows, columns }, { 1, 0 }, 0, { 1 << shift, 0 }
+		});
+		check_staged(&(struct permutation){
+			shift, 2, { rows, columns }, { 1, 0 }, 3, { 0, 3 }
+		});
+	}
+}
+
+/* They could be stored at once if they did not begin beside a line. */
+static void rows_of_whole_lines_begin_anywhere(void **state)
+{
+	(void)state;
+	for (int64_t offset = 1; offset < 64; offset += 31) {
+		struct permutation p = { 2, 2, { 1024, 64 }, { 1, 0 }, 16, { offset, 0 } };
+
+		check_large(permutation_job(&p), "transpose of ", "strides");
+	}
+}
+
+static void rows_of_several_loops_go_on_in_lines_that_wait(void **state)
+{
+	(void)state;
+	check_staged(&(struct permutation){ 2, 3, { 17, 151, 23 }, { 2, 1, 0 }, 0, { 4, 0 } });
+	check_staged(&(struct permutation){ 3, 4, { 5, 13, 61, 9 }, { 3, 2, 1, 0 }, 0, { 8, 0 } });
+	check_staged(&(struct permutation){ 2, 4, { 5, 13, 61, 37 }, { 3, 1, 2, 0 }, 0, { 0, 0 } });
+}
+
+/* A strip is then one run: what is after a whole column is the next one. */
+static void short_rows_go_on_into_each_other(void **state)
+{
+	(void)state;
+	check_staged(&(struct permutation){ 2, 2, { 63, 1543 }, { 1, 0 }, 0, { 0, 0 } });
+	check_staged(&(struct permutation){ 4, 2, { 31, 517 }, { 1, 0 }, 0, { 16, 0 } });
+}
+
 static void six_loops_of_odd_extents_are_permuted(void **state)
 {
 	static const uint32_t orders[][6] = {
@@ -102,6 +148,68 @@ static void six_loops_of_odd_extents_are_permuted(void **state)
 	}
 }
 
+/* --- the kernel that puts lines together ------------------------------------------------------ */
+
+/* Columns begin so many bytes after a line's beginning; no two have a line in common. */
+static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t columns,
+			      int64_t rows)
+{
+	const int64_t pitch = rows * size + 2 * 64 + 5, first = 64 + 3;
+	const int64_t src_bytes = (columns + 2 * rows) * size, dst_bytes = first + columns * pitch;
+	const struct engine_tile tile = {
+		.extents = { columns, rows }, .dst_strides = { pitch, size },
+	};
+	uint8_t *from = malloc((size_t)src_bytes);
+	uint8_t *dst = aligned_alloc(64, (size_t)(dst_bytes + 63) / 64 * 64);
+	uint8_t (*lines)[64] = aligned_alloc(64, (size_t)columns * 64);
+	int64_t places[MOST_ROWS];
+	struct guarded src;
+
+	for (int64_t i = 0; i < src_bytes; i++)
+		from[i] = (uint8_t)(i * 37 + i / 256);
+	src = guarded_copy(from, (size_t)src_bytes, true);
+	for (int64_t r = 0; r < rows; r++)
+		places[r] = (r * 5 + 3) % (2 * rows + 1) * size;
+	memset(dst, 0xa5, (size_t)dst_bytes);
+	memset(lines, 0x5a, (size_t)columns * 64);
+	kernel(dst + first, src.bytes, places, &tile, lines);
+	for (int64_t c = 0; c < columns; c++) {
+		const int64_t begin = first + c * pitch, end = begin + rows * size;
+
+		for (int64_t i = begin / 64 * 64; i < end; i++) {
+			const int64_t r = (i - begin) / size, byte = (i - begin) % size;
+			const uint8_t stored = i < end / 64 * 64 ? dst[i] : lines[c][i % 64];
+
+			assert_int_equal(stored, i < begin ? 0x5a :
+					 from[places[r] + c * size + byte]);
+		}
+		for (int64_t i = end / 64 * 64; i < (begin + pitch) / 64 * 64 && i < dst_bytes; i++)
+			assert_int_equal(dst[i], 0xa5);
+	}
+	munmap(src.mapping, src.mapped);
+	free(from);
+	free(dst);
+	free(lines);
+}
+
+static void kernels_put_lines_together(void **state)
+{
+	static const int64_t sides[] = { 1, 3, 8, 15, 16, 17, 33, 64, 70 };
+
+	(void)state;
+	for (uint32_t k = 0; engine_isa_at(k); k++) {
+		const struct engine_isa *isa = engine_isa_at(k);
+
+		for (uint32_t shift = 0; isa->is_available() && shift < ENGINE_NUM_SIZES; shift++) {
+			engine_join_kernel *kernel = isa->transpose->join_transpose[shift];
+
+			for (size_t i = 0; kernel && i < COUNT(sides) * COUNT(sides); i++)
+				check_join_kernel(kernel, 1 << shift, sides[i / COUNT(sides)],
+						  sides[i % COUNT(sides)]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,7 +218,12 @@ int main(void)
 		cmocka_unit_test(rows_that_run_on_into_the_next_loop_are_packed),
 		cmocka_unit_test(runs_of_odd_bytes_begin_at_odd_addresses),
 		cmocka_unit_test(what_is_between_runs_stays),
+		cmocka_unit_test(long_rows_go_on_in_lines_that_wait),
+		cmocka_unit_test(rows_of_whole_lines_begin_anywhere),
+		cmocka_unit_test(rows_of_several_loops_go_on_in_lines_that_wait),
+		cmocka_unit_test(short_rows_go_on_into_each_other),
 		cmocka_unit_test(six_loops_of_odd_extents_are_permuted),
+		cmocka_unit_test(kernels_put_lines_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@ import re
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
@@ -68,8 +69,10 @@ def take_members(entity, lines, at):
     return at
 
 
-def parse(lines):
+def parse(path):
     """What a header has kernel-doc of, by name, in order."""
+    with open(path) as header:
+        lines = header.read().splitlines()
     entities, at = {}, 0
     while at < len(lines):
         if not lines[at].startswith("/**"):
@@ -77,7 +80,11 @@ def parse(lines):
             continue
         text, at = take_comment(lines, at)
         text = trim(text)
-        doc, kind, name, brief = HEADING.match(text[0][1]).groups()
+        heading = HEADING.match(text[0][1])
+        if not heading:
+            raise ExtensionError(f"{path}:{text[0][0] + 1}: '{text[0][1]}', expected kernel-doc "
+                                 "of a struct, an enum or a define, or DOC:")
+        doc, kind, name, brief = heading.groups()
         if brief:
             text[0] = (text[0][0], brief)
         else:
@@ -99,8 +106,7 @@ class KernelDoc(SphinxDirective):
     def run(self):
         relative, self.path = self.env.relfn2path(self.arguments[0])
         self.env.note_dependency(relative)
-        with open(self.path) as header:
-            self.entities = parse(header.read().splitlines())
+        self.entities = parse(self.path)
         self.output = StringList()
         shown = self.env.temp_data.setdefault("kernel_doc", {}).setdefault(self.path, set())
         names = [self.options["doc"]] if "doc" in self.options else " ".join(self.content).split()
@@ -152,9 +158,7 @@ class KernelDoc(SphinxDirective):
 def expect_all(app, doctree):
     """A page that shows some of a header shows all of it."""
     for path, shown in app.env.temp_data.get("kernel_doc", {}).items():
-        with open(path) as header:
-            entities = parse(header.read().splitlines())
-        for name in entities:
+        for name in parse(path):
             if name not in shown:
                 log.warning("kernel-doc of '%s' is shown nowhere on the page of %s", name,
                             os.path.basename(path), location=app.env.docname)

@@ -54,6 +54,7 @@ needs_fuzz := build
 needs_bench := build guest
 needs_check-qtest := guest test
 needs_check-kselftest := guest test
+needs_check-iommu := guest test
 needs_check-traps := guest
 needs_check-debug := guest test kernel
 needs_lint := build guest test lint
@@ -348,6 +349,10 @@ check-qtest: build/qemu.done
 check-kselftest: guest $(kselftest_programs) $(test_modules)/stock/driver/tessera.ko
 	$(Q)tests/check kselftest
 
+##:check-iommu: those of them in which memory matters, behind each kind of virtual IOMMU
+check-iommu: guest $(kselftest_programs) $(test_modules)/stock/driver/tessera.ko
+	$(Q)tests/check iommu
+
 ##:check-debug: the same and KUnit, on a kernel of its own that finds leaks, races and the like
 check-debug: guest $(kselftest_programs) $(test_modules)/debug/driver/tessera.ko
 	$(Q)tests/check debug
@@ -470,7 +475,7 @@ build/:
 FORCE:
 
 .PHONY: all library tool module qemu guest demo shell tests check check-unit check-qtest \
-	check-kselftest check-debug check-traps check-fuzz fuzz bench lint install \
+	check-kselftest check-iommu check-debug check-traps check-fuzz fuzz bench lint install \
 	modules_install install-dkms uninstall doc compdb clean help FORCE
 
 objects := $(library_objects) $(tool_objects) $(asan_objects) $(reference_objects)

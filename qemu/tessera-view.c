@@ -92,7 +92,7 @@ struct TesseraView {
 	bool is_stale;
 	bool is_revoked;
 	unsigned num_jobs;		/* that are inside */
-	uint64_t stale_low;		/* DMA addresses that were taken back since it was not stale */
+	uint64_t stale_low;		/* DMA addresses to check, of all that were taken back */
 	uint64_t stale_high;
 	uint64_t num_revocations;
 	bool is_writable;

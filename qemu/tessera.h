@@ -94,7 +94,7 @@ struct TesseraState {
 	bool is_layout_changed;		/* within one change of the memory layout; BQL */
 	QLIST_HEAD(, tessera_iommu) iommus;	/* BQL */
 	bool has_iommu;			/* fixed before the first job */
-	bool is_cut_off;		/* the IOMMU will not tell of changes: it is not asked; BQL */
+	bool is_cut_off;		/* the IOMMU would not tell of changes; BQL */
 
 	/*
 	 * Protects pages, what was translated of memory that is not in views, and is held while

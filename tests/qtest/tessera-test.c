@@ -2892,8 +2892,8 @@ struct mapping_case {
 static const struct mapping_case mapping_cases[] = {
 	{ "a_page_that_is_not_mapped_faults", SOURCE, 0, true },
 	{ "a_page_that_cannot_be_read_faults", SOURCE, VTD_WRITE, true },
-	{ "a_page_that_cannot_be_written_faults_where_it_is_writable", DESTINATION, VTD_READ, true },
-	{ "a_page_that_cannot_be_read_faults_where_it_is_writable", DESTINATION, VTD_WRITE, false },
+	{ "a_writable_page_that_cannot_be_written_faults", DESTINATION, VTD_READ, true },
+	{ "a_writable_page_that_cannot_be_read_faults", DESTINATION, VTD_WRITE, false },
 };
 
 static void mapping_faults(gconstpointer opaque)

@@ -202,7 +202,12 @@ void tessera_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	for (i = 0; i < DRM_TESSERA_MAX_RESULTS; i++)
 		tessera_result_put(file->results[i]);
 	memset(file->results, 0, sizeof(file->results));
-	/* What has completed is freed by the schedulers: the module can go once we are back */
+	/*
+	 * What has completed is freed by the schedulers: the module can go once we are back. They
+	 * hear of it a moment after those who wait for its fence, under the same lock.
+	 */
+	for (i = 0; i < tdev->num_queues; i++)
+		scoped_guard(spinlock_irq, &tdev->queues[i].lock) {}
 	flush_workqueue(tdev->submit_wq);
 	tessera_file_put(file);
 	flush_workqueue(tessera_free_wq);

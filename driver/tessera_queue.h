@@ -59,6 +59,8 @@ struct tessera_queue {
 	u64 fence_context;
 	/** @num_pending: jobs that were submitted and whose submission is not freed */
 	atomic_t num_pending;
+	/** @written_buffer: id of one that the submission that came last writes; a hint */
+	unsigned long written_buffer;
 
 	/** @memory: shared with the device; under @lock */
 	struct tessera_queue_memory *memory;

@@ -735,7 +735,7 @@ void tessera_submission_free(struct tessera_submission *submission)
 	tessera_file_put(file);
 }
 
-static struct tessera_submission *create_submission(struct tessera_queue *queue,
+static struct tessera_submission *create_submission(struct tessera_device *tdev,
 						    struct drm_file *drm_file, u32 num_jobs)
 {
 	struct tessera_submission *submission;
@@ -743,8 +743,7 @@ static struct tessera_submission *create_submission(struct tessera_queue *queue,
 	submission = kzalloc_obj(*submission, GFP_KERNEL_ACCOUNT);
 	if (!submission)
 		return ERR_PTR(-ENOMEM);
-	submission->tdev = queue->tdev;
-	submission->queue = queue;
+	submission->tdev = tdev;
 	submission->num_jobs = num_jobs;
 	submission->file = drm_file->driver_priv;
 	kref_get(&submission->file->refcount);
@@ -765,13 +764,48 @@ static struct tessera_submission *create_submission(struct tessera_queue *queue,
 	return submission;
 }
 
+/* With fewer jobs, or as many and an interrupt that wakes no other processor */
+static bool is_better_queue(const struct tessera_queue *queue, const struct tessera_queue *best)
+{
+	int more = atomic_read(&queue->num_pending) - atomic_read(&best->num_pending);
+	int cpu = raw_smp_processor_id();
+
+	return more ? more < 0 : READ_ONCE(queue->interrupted_cpu) == cpu &&
+				 READ_ONCE(best->interrupted_cpu) != cpu;
+}
+
+static struct tessera_queue *choose_queue(struct tessera_submission *submission, u32 index)
+{
+	struct tessera_device *tdev = submission->tdev;
+	struct tessera_queue *best = NULL;
+	u32 first, q;
+
+	if (index != DRM_TESSERA_QUEUE_ANY)
+		return &tdev->queues[index];
+	/* Starts with another one each time: of queues that are alike, all get their turn */
+	first = (u32)atomic_inc_return(&tdev->next_queue);
+	for (q = 0; q < tdev->num_queues; q++) {
+		struct tessera_queue *queue = &tdev->queues[(first + q) % tdev->num_queues];
+
+		/* It has to wait for the last one there: in the ring it follows without delay */
+		if (atomic_read(&queue->num_pending) &&
+		    xa_load(&submission->buffers, READ_ONCE(queue->written_buffer)))
+			return queue;
+		if (!best || is_better_queue(queue, best))
+			best = queue;
+	}
+	return best;
+}
+
 /* From here to tessera_submission_free() the device is awake */
 static int init_sched_job(struct tessera_submission *submission, struct drm_file *drm_file,
-			  u32 priority)
+			  const struct drm_tessera_submit *args)
 {
-	u32 index = priority * submission->tdev->num_queues + submission->queue->index;
+	struct tessera_queue *queue = choose_queue(submission, args->queue);
+	u32 index = args->priority * submission->tdev->num_queues + queue->index;
 	int cookie, ret;
 
+	submission->queue = queue;
 	if (!tessera_device_enter(submission->tdev, &cookie))
 		return -ENODEV;
 	ret = tessera_sched_job_init(&submission->base, &submission->file->entities[index],
@@ -831,6 +865,8 @@ static u64 commit(struct tessera_submission *submission, struct drm_exec *exec,
 
 		dma_resv_add_fence(bo->base.base.resv, fence,
 				   is_written ? DMA_RESV_USAGE_WRITE : DMA_RESV_USAGE_READ);
+		if (is_written)
+			WRITE_ONCE(submission->queue->written_buffer, index);
 	}
 	signal_out_syncs(outs, num_outs, fence);
 	trace_tessera_submit(submission);
@@ -839,34 +875,6 @@ static u64 commit(struct tessera_submission *submission, struct drm_exec *exec,
 	drm_sched_entity_push_job(&submission->base);
 	dma_fence_put(fence);
 	return id;
-}
-
-/* With fewer jobs, or as many and an interrupt that wakes no other processor */
-static bool is_better_queue(const struct tessera_queue *queue, const struct tessera_queue *best)
-{
-	int more = atomic_read(&queue->num_pending) - atomic_read(&best->num_pending);
-	int cpu = raw_smp_processor_id();
-
-	return more ? more < 0 : READ_ONCE(queue->interrupted_cpu) == cpu &&
-				 READ_ONCE(best->interrupted_cpu) != cpu;
-}
-
-static struct tessera_queue *choose_queue(struct tessera_device *tdev, u32 index)
-{
-	struct tessera_queue *best = NULL;
-	u32 first, q;
-
-	if (index != DRM_TESSERA_QUEUE_ANY)
-		return &tdev->queues[index];
-	/* Starts with another one each time: of queues that are alike, all get their turn */
-	first = (u32)atomic_inc_return(&tdev->next_queue);
-	for (q = 0; q < tdev->num_queues; q++) {
-		struct tessera_queue *queue = &tdev->queues[(first + q) % tdev->num_queues];
-
-		if (!best || is_better_queue(queue, best))
-			best = queue;
-	}
-	return best;
 }
 
 static int check_submit(struct tessera_device *tdev, const struct drm_tessera_submit *args)
@@ -914,12 +922,12 @@ int tessera_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *dr
 	ret = check_submit(tdev, args);
 	if (ret)
 		return ret;
-	submission = create_submission(choose_queue(tdev, args->queue), drm_file, args->jobs.count);
+	submission = create_submission(tdev, drm_file, args->jobs.count);
 	if (IS_ERR(submission))
 		return PTR_ERR(submission);
 	submission->result->submit_time = submit_time;
 	ret = add_jobs(submission, drm_file, &args->jobs) ?:
-	      init_sched_job(submission, drm_file, args->priority) ?:
+	      init_sched_job(submission, drm_file, args) ?:
 	      add_in_syncs(submission, drm_file, &args->in_syncs);
 	if (ret)
 		goto err_free_submission;

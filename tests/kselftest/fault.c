@@ -457,6 +457,30 @@ TEST_F_TIMEOUT(hang, queued_behind_a_hang_of_another_file_runs, TEST_LONG_TIMEOU
 	close(stranger);
 }
 
+/* Elsewhere it would be handed over when the one before has ended, not put into the ring behind */
+TEST_F_TIMEOUT(hang, submission_that_waits_for_the_last_of_a_queue_follows_there, TEST_LONG_TIMEOUT)
+{
+	struct drm_tessera_submit_result next;
+	struct drm_tessera_submit submit;
+	int fence, next_fence;
+
+	TEST_DEVICE_OR_SKIP;
+	if (self->info.num_queues < 2)
+		SKIP(return, "one queue");
+	self->submit.queue = DRM_TESSERA_QUEUE_ANY;
+	submit = self->submit;
+	hang(_metadata, self->fd, 1);
+	fence = test_submit_fence(_metadata, self->fd, &self->submit);
+	next_fence = test_submit_fence(_metadata, self->fd, &submit);
+	EXPECT_EQ(-ECANCELED, test_sync_file_wait(_metadata, fence));
+	EXPECT_EQ(1, test_sync_file_wait(_metadata, next_fence));
+	ASSERT_EQ(0, test_query_result(self->fd, self->submit.id, &self->result, NULL, 0));
+	ASSERT_EQ(0, test_query_result(self->fd, submit.id, &next, NULL, 0));
+	EXPECT_LT(next.start_ns, self->result.end_ns);
+	close(fence);
+	close(next_fence);
+}
+
 TEST_F_TIMEOUT(hang, jobs_before_the_hang_in_its_submission_are_done, TEST_LONG_TIMEOUT)
 {
 	struct test_buffer first = test_buffer_create(_metadata, self->fd, SIZE);

@@ -7,6 +7,7 @@
 
 #include "access.h"
 #include "move.h"
+#include "move_windows.h"
 #include "run_crossed.h"
 
 /* A double: a box may have more points than can be counted. */
@@ -30,12 +31,18 @@ static struct engine_region largest_region(const struct engine_plan *plan)
 	return largest;
 }
 
+/* Whether there is a way around the caches. */
+static bool can_stream(const struct engine_isa *isa)
+{
+	return isa->transpose->stream_lines != engine_transpose_portable.stream_lines;
+}
+
 static bool is_streamed(const struct engine_move *move, const struct engine_plan *plan)
 {
 	const struct engine_isa *isa = plan->isa;
 
 	if (plan->is_staged || move->run == engine_staging_run)
-		return isa->transpose->stream_lines != engine_transpose_portable.stream_lines;
+		return can_stream(isa);
 	for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES && move->kernel; shift++) {
 		if (move->kernel == isa->transpose->stream_transpose[shift])
 			return true;
@@ -88,6 +95,18 @@ static void describe_move(const struct engine_plan *plan, const struct engine_re
 		 is_streamed(&move, plan) ? ", streaming stores" : "");
 }
 
+static void describe_windows(const struct engine_plan *plan, char *text, size_t size)
+{
+	struct engine_windows windows;
+
+	engine_windows_match(&windows, plan, &plan->box);
+	snprintf(text, size, "windows of %" PRId64 "-byte elements, %s, blocks %" PRId64 "x%" PRId64
+		 "%s", windows.tile.dst_strides[1], plan->isa->name, windows.block[0],
+		 windows.block[1],
+		 (windows.streams || plan->is_staged) && can_stream(plan->isa) ?
+		 ", streaming stores" : "");
+}
+
 static void describe_program(const struct engine_plan *plan, const struct engine_region *region,
 			     char *text, size_t size)
 {
@@ -113,6 +132,10 @@ void engine_plan_describe(const struct engine_plan *plan, char *text, size_t siz
 
 	if (plan->is_empty) {
 		snprintf(text, size, "nothing to do");
+		return;
+	}
+	if (plan->slides) {
+		describe_windows(plan, text, size);
 		return;
 	}
 	region = largest_region(plan);

@@ -35,11 +35,19 @@ typedef void engine_pairs_kernel(uint8_t *const *dst, uint8_t *const *src, int64
 typedef void engine_runs_kernel(uint8_t *const *dst, uint8_t *const *src, int64_t count,
 				int64_t num_known, int64_t bytes, bool streams);
 
+/* Rows of a source that begin anywhere, and need not have all columns. */
+struct engine_rows {
+	const int64_t *places;		/* of column 0, in bytes after src */
+	const uint64_t *columns;	/* of each row, by bit: no more than 64; NULL: all */
+	const uint8_t *fill;		/* an element, for what rows do not have */
+	bool streams;			/* the destination is whole lines, to be streamed */
+};
+
 /*
- * Transposes rows that begin anywhere: row r, one of extents[1], at src + places[r]. The outer loop
- * is contiguous in the source, the inner one, over rows, in the destination.
+ * Transposes such rows, extents[1] of them. The outer loop goes along rows, in steps of one element
+ * or more; the inner one, over rows, is contiguous in the destination.
  */
-typedef void engine_rows_kernel(uint8_t *dst, const uint8_t *src, const int64_t *places,
+typedef void engine_rows_kernel(uint8_t *dst, const uint8_t *src, const struct engine_rows *rows,
 				const struct engine_tile *tile);
 
 /* Copies whole cache lines around the caches; dst is at the beginning of one. */
@@ -54,9 +62,10 @@ typedef void engine_piece_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes
 				 int64_t filled);
 
 /*
- * The same, by streaming stores to columns that begin anywhere. What is before column c in the line
- * in which it begins is in lines[c], in its place; in the end what is in the line in which the
- * column ends, if that is no whole one. Lines are aligned.
+ * Transposes rows that begin anywhere, row r of extents[1] at src + places[r], by streaming stores
+ * to columns that begin anywhere. What is before column c in the line in which it begins is in
+ * lines[c], in its place; in the end what is in the line in which the column ends, if that is no
+ * whole one. Lines are aligned.
  */
 typedef void engine_join_kernel(uint8_t *dst, const uint8_t *src, const int64_t *places,
 				const struct engine_tile *tile, uint8_t (*lines)[64]);
@@ -90,8 +99,9 @@ struct engine_transpose_kernels {
 	 * kernel stores whole lines.
 	 */
 	engine_tile_kernel *stream_transpose[ENGINE_NUM_SIZES];
-	/* NULL where there is no kernel that is faster than runs of a few bytes */
-	engine_rows_kernel *transpose_rows[ENGINE_NUM_SIZES];
+	/* by log2 of an element's size, 1 to 8 bytes; NULL where short runs are as fast */
+	engine_rows_kernel *const *transpose_rows;
+	int64_t most_steps;	/* of an element, from column to column of such rows: 1 or 2 */
 	/* NULL where there is no kernel that puts lines together */
 	engine_join_kernel *join_transpose[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
@@ -102,7 +112,10 @@ extern const struct engine_copy_kernels engine_copy_portable, engine_copy_avx2, 
 extern const struct engine_transpose_kernels engine_transpose_portable, engine_transpose_avx2,
 					     engine_transpose_avx512;
 
-/* log2 of the sizes of elements that are interleaved in registers: 1, 2, 4 and 8 bytes. */
+/*
+ * log2 of the sizes of elements that are interleaved in registers, and of those of rows that begin
+ * anywhere: 1, 2, 4 and 8 bytes.
+ */
 #define ENGINE_NUM_INTERLEAVED	4
 
 /*
@@ -115,6 +128,9 @@ extern engine_tile_kernel *const engine_interleave_avx2[ENGINE_NUM_INTERLEAVED];
 extern engine_tile_kernel *const engine_deinterleave_avx2[ENGINE_NUM_INTERLEAVED];
 extern engine_tile_kernel *const engine_interleave_avx512[ENGINE_NUM_INTERLEAVED];
 extern engine_tile_kernel *const engine_deinterleave_avx512[ENGINE_NUM_INTERLEAVED];
+
+extern engine_rows_kernel *const engine_rows_avx2[ENGINE_NUM_INTERLEAVED];
+extern engine_rows_kernel *const engine_rows_avx512[ENGINE_NUM_INTERLEAVED];
 
 /* Whether a tile to be transposed takes rows apart that lie interleaved in the source. */
 static inline bool engine_is_deinterleave(const struct engine_tile *tile, int64_t size)

@@ -12,18 +12,11 @@
 /* The streams of a move's nest. */
 enum { ENGINE_MOVE_DST, ENGINE_MOVE_SRC, ENGINE_MOVE_STREAMS };
 
-/* Windows that slide: the loops of their elements, and the kernel that transposes them. */
-struct engine_windows {
-	uint32_t first;
-	uint32_t rank;			/* the last one, and one more */
-	engine_rows_kernel *kernel;
-};
-
 /* A nest matched to a kernel. */
 struct engine_move {
 	int (*run)(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
 		   const uint8_t *src);
-	engine_tile_kernel *kernel;	/* NULL: windows */
+	engine_tile_kernel *kernel;
 	const char *name;		/* what the kernel does, in a word */
 	int64_t size;			/* bytes of an element, as the kernel sees it */
 	struct engine_nest nest;	/* the loops outside of the tile, or all; both streams */
@@ -31,9 +24,6 @@ struct engine_move {
 	/* in tiles */
 	struct engine_tile tile;
 	int64_t block[2];		/* the tile is done in blocks of so many elements */
-
-	/* of windows; then the tile's inner loop is all of these loops */
-	struct engine_windows windows;
 
 	/* by way of the staging buffer */
 	struct engine_staging staging;

@@ -5,7 +5,6 @@
  */
 #include "arithmetic.h"
 #include "move_rows.h"
-#include "move_windows.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 
@@ -80,8 +79,6 @@ bool engine_move_match_rows(struct engine_move *move, const struct engine_plan *
 	bool follows_source = false;
 	int64_t bytes;
 
-	if (engine_move_match_windows(move, plan, size_shift))
-		return true;
 	if (!nest->rank || dst->strides[nest->rank - 1] != size ||
 	    src->strides[nest->rank - 1] != size)
 		return false;

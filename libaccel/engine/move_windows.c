@@ -1,31 +1,97 @@
 // SPDX-License-Identifier: MIT
 /*
  * Moves of windows that slide over the source. A row of the destination is a window, some short
- * runs from here and there, and the next row is the same window an element further on. So what is
+ * runs from here and there, and the next row is the same window a step further on. So what is
  * one run for all rows together is a row of the source: they are the columns of the destination,
- * and this is a transpose of rows that are not the same distance apart.
+ * and this is a transpose of rows that are not the same distance apart. Where an element of a
+ * window is beyond the border, its row has no source, or only from some column on.
  */
 #include "arithmetic.h"
 #include "move_windows.h"
 
-enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
+/* The streams of the nest; conditions follow. */
+enum { DST, SRC, NUM_OPERANDS };
 
 /* Fewer windows in a row are not worth transposing. */
 #define LEAST_WINDOWS	8
 
+/* Runs of so many bytes that are several steps apart are faster as such. */
+#define LONG_RUN_BYTES	16
+
 /* Elements of a window whose places are known at a time. */
 #define MAX_TAPS	1024
 
-/* The longest loop in which windows slide, one element at a time; the last one if there is none. */
-static uint32_t sliding_loop(const struct engine_nest *nest, int64_t size)
+/* --- matching --------------------------------------------------------------------------------- */
+
+/* A stream over all loops of a box. */
+static void place_stream(struct engine_stream *stream, int64_t offset, const int64_t *strides,
+			 const struct engine_box *box)
+{
+	stream->offset = offset;
+	for (uint32_t d = 0; d < box->rank; d++) {
+		stream->offset += strides[d] * box->dims[d].lowest;
+		stream->strides[d] = strides[d];
+	}
+}
+
+/* Adds the windows of the source that do not hold everywhere; false where they are too many. */
+static bool add_conditions(struct engine_windows *windows, const struct engine_box *box)
+{
+	const struct engine_plan *plan = windows->plan;
+	struct engine_nest *nest = &windows->nest;
+
+	for (uint32_t w = 0; w < plan->num_windows; w++) {
+		const struct drm_tessera_window *window = &plan->windows[w];
+		struct engine_interval value = engine_affine_range(&window->value, box);
+
+		if (!(plan->operands[SRC].window_mask >> w & 1) ||
+		    (value.lowest >= 0 && value.highest < (int64_t)window->limit))
+			continue;
+		if (windows->num_conditions == ENGINE_MAX_CONDITIONS)
+			return false;
+		windows->conditions[windows->num_conditions++].limit = (int64_t)window->limit;
+		place_stream(&nest->streams[nest->num_streams++], window->value.offset,
+			     (const int64_t *)window->value.strides, box);
+	}
+	return true;
+}
+
+/* The nest of the box, with the conditions. */
+static bool init_nest(struct engine_windows *windows, const struct engine_box *box)
+{
+	struct engine_nest *nest = &windows->nest;
+
+	nest->rank = box->rank;
+	nest->index_mask = 0;
+	nest->num_streams = NUM_OPERANDS;
+	for (uint32_t d = 0; d < box->rank; d++)
+		nest->extents[d] = box->dims[d].highest - box->dims[d].lowest + 1;
+	for (uint32_t k = 0; k < NUM_OPERANDS; k++) {
+		const struct engine_stream *address = &windows->plan->operands[k].address;
+
+		place_stream(&nest->streams[k], address->offset, address->strides, box);
+	}
+	windows->num_conditions = 0;
+	if (!add_conditions(windows, box))
+		return false;
+	engine_nest_canonicalize(nest);
+	return true;
+}
+
+/* The longest loop in which windows slide; the last one if there is none. */
+static uint32_t sliding_loop(const struct engine_nest *nest, int64_t size, int64_t most_steps)
 {
 	const uint32_t last = nest->rank - 1;
+	const int64_t most = nest->extents[last] * size < LONG_RUN_BYTES ? most_steps * size : size;
 	uint32_t best = last;
 
-	for (uint32_t d = 0; d < last; d++)
-		if (nest->streams[SRC].strides[d] == size &&
+	for (uint32_t d = 0; d < last; d++) {
+		int64_t stride = nest->streams[SRC].strides[d];
+
+		if (stride >= size && stride <= most && stride % size == 0 &&
 		    (best == last || nest->extents[d] > nest->extents[best]))
 			best = d;
+	}
 	return best;
 }
 
@@ -44,130 +110,346 @@ static uint32_t first_tap_loop(const struct engine_nest *nest, uint32_t sliding,
 	return d;
 }
 
-static int64_t num_taps(const struct engine_nest *nest, uint32_t first, uint32_t rank)
+static int64_t num_taps(const struct engine_nest *nest, uint32_t first)
 {
 	int64_t taps = 1;
 
-	for (uint32_t d = first; d < rank; d++)
+	for (uint32_t d = first; d < nest->rank; d++)
 		taps *= nest->extents[d];
 	return taps;
 }
 
-/* The places of a window's elements, so many values of its first loop. */
-static void place_taps(const struct engine_move *move, int64_t step, int64_t *places)
+/* Steps of the first tap loop that there is room for, which are whole lines if they can be. */
+static int64_t choose_step(const struct engine_nest *nest, uint32_t first, int64_t size)
 {
-	const struct engine_nest *nest = &move->nest;
+	const int64_t inner = num_taps(nest, first + 1);
+	int64_t step = max(1, MAX_TAPS / inner), lines = 1;
+
+	if (step >= nest->extents[first])
+		return nest->extents[first];
+	while (lines * inner * size % LINE_BYTES)
+		lines *= 2;
+	return step < lines ? step : step / lines * lines;
+}
+
+/* Finds what conditions depend on. Returns false where one falls along the sliding loop. */
+static bool bound_conditions(struct engine_windows *windows)
+{
+	const struct engine_nest *nest = &windows->nest;
+
+	windows->first_bounded = nest->rank;
+	for (uint32_t k = 0; k < windows->num_conditions; k++) {
+		struct engine_condition *condition = &windows->conditions[k];
+		const int64_t *strides = nest->streams[NUM_OPERANDS + k].strides;
+
+		if (strides[windows->rank] < 0)
+			return false;
+		condition->lowest = condition->highest = 0;
+		for (uint32_t d = windows->rank; d < nest->rank; d++) {
+			int64_t reach = strides[d] * (nest->extents[d] - 1);
+
+			condition->lowest += min(reach, 0);
+			condition->highest += max(reach, 0);
+			if (d >= windows->first && strides[d] && d < windows->first_bounded)
+				windows->first_bounded = d;
+		}
+	}
+	return true;
+}
+
+/* Whether all lines of the destination are whole, and are to go around the caches. */
+static bool can_stream(const struct engine_windows *windows)
+{
+	const struct engine_stream *dst = &windows->nest.streams[DST];
+	uint64_t bits = (uintptr_t)windows->plan->operands[DST].base + (uint64_t)dst->offset;
+
+	for (uint32_t d = 0; d < windows->first; d++)
+		bits |= (uint64_t)dst->strides[d];
+	if (windows->step < windows->nest.extents[windows->first])
+		bits |= (uint64_t)(windows->step * dst->strides[windows->first]);
+	return windows->plan->streams && bits % LINE_BYTES == 0;
+}
+
+/* Columns of a vector, so that what they read stays in the first cache. */
+static void choose_tile(struct engine_windows *windows, int64_t size)
+{
+	const struct engine_nest *nest = &windows->nest;
+	const int64_t stride = nest->streams[SRC].strides[windows->rank];
+	const int64_t columns = nest->extents[windows->rank];
+
+	windows->tile = (struct engine_tile){
+		.extents = { columns },
+		.dst_strides = { nest->streams[DST].strides[windows->rank], size },
+		.src_strides = { stride },
+		/* what follows in the source, as the next row of an image does, comes next */
+		.ahead = columns * stride,
+	};
+	windows->block[0] = LINE_BYTES / size;
+	windows->block[1] = windows->streams ? MAX_TAPS :
+					       max(1, windows->plan->block_bytes / LINE_BYTES);
+}
+
+static bool is_plain_move(const struct engine_plan *plan)
+{
+	return !plan->has_program && plan->num_operands == NUM_OPERANDS &&
+	       !plan->operands[DST].is_indirect && !plan->operands[SRC].is_indirect &&
+	       !plan->operands[DST].window_mask;
+}
+
+bool engine_windows_match(struct engine_windows *windows, const struct engine_plan *plan,
+			  const struct engine_box *box)
+{
+	const uint32_t size_shift = plan->operands[DST].size_shift;
+	const int64_t size = 1 << size_shift;
+	struct engine_nest *nest = &windows->nest;
+	uint32_t sliding, last;
+
+	windows->plan = plan;
+	if (!plan->isa->transpose->transpose_rows || size_shift >= ENGINE_NUM_INTERLEAVED ||
+	    !is_plain_move(plan) || !init_nest(windows, box) || nest->rank < 2)
+		return false;
+	windows->kernel = plan->isa->transpose->transpose_rows[size_shift];
+	last = nest->rank - 1;
+	if (nest->streams[DST].strides[last] != size || nest->streams[SRC].strides[last] != size ||
+	    nest->extents[last] * size >= LINE_BYTES)
+		return false;
+	sliding = sliding_loop(nest, size, plan->isa->transpose->most_steps);
+	windows->first = first_tap_loop(nest, sliding, size);
+	windows->rank = windows->first - 1;
+	if (sliding == last || nest->extents[sliding] < LEAST_WINDOWS ||
+	    num_taps(nest, windows->first) * size < LINE_BYTES)
+		return false;
+	engine_nest_sink(nest, sliding, windows->rank);
+	windows->step = choose_step(nest, windows->first, size);
+	windows->streams = can_stream(windows);
+	choose_tile(windows, size);
+	return bound_conditions(windows);
+}
+
+/* --- moving ----------------------------------------------------------------------------------- */
+
+/* The columns that an element has: those from first on and before end. */
+struct span {
+	int64_t first, end;
+};
+
+/*
+ * The same for a block of columns, from one on, by bit. Borders are in the first block and the last
+ * one, whose masks serve until spans change.
+ */
+struct mask {
+	int64_t column;			/* -1: none */
+	uint64_t columns[MAX_TAPS];
+};
+
+enum { FIRST_MASK, LAST_MASK, OTHER_MASK, NUM_MASKS };
+
+/* Some elements of all windows along the sliding loop. */
+struct taps {
+	int64_t count;
+	int64_t places[MAX_TAPS];
+	int64_t num_spans;		/* after which they repeat themselves */
+	struct span spans[MAX_TAPS];
+	struct span common;		/* columns that all elements have */
+	int64_t bases[ENGINE_MAX_CONDITIONS];	/* of the values that spans were made of */
+	struct mask masks[NUM_MASKS];
+};
+
+/* What a condition that holds at all elements and columns has for a base. */
+#define HOLDS	INT64_MIN
+
+/* The values of a stream at the elements, from a loop on, of the first loop so many steps. */
+static int64_t place_taps(const struct engine_windows *windows, uint32_t stream, uint32_t first,
+			  int64_t step, int64_t *places)
+{
+	const struct engine_nest *nest = &windows->nest;
 	int64_t count = 1;
 
 	places[0] = 0;
-	for (uint32_t d = move->windows.rank; d-- > move->windows.first; ) {
-		int64_t extent = d == move->windows.first ? step : nest->extents[d];
-		int64_t stride = nest->streams[SRC].strides[d];
+	for (uint32_t d = nest->rank; d-- > first; ) {
+		int64_t extent = d == windows->first ? step : nest->extents[d];
+		int64_t stride = nest->streams[stream].strides[d];
 
 		for (int64_t i = 1; i < extent; i++)
 			for (int64_t k = 0; k < count; k++)
 				places[i * count + k] = places[k] + i * stride;
 		count *= extent;
 	}
+	return count;
 }
 
-/* So many elements of all windows along the sliding loop, in blocks. */
-static int run_taps(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
-		    const uint8_t *src, const int64_t *places, int64_t count)
+/* The columns at which 0 <= value + column * step < limit. */
+static struct span span_of(int64_t value, int64_t step, int64_t limit, int64_t columns)
 {
-	const struct engine_tile *tile = &move->tile;
-	struct engine_tile block = *tile;
+	uint64_t below = value < 0 ? magnitude(value) : 0;
+	uint64_t room = (uint64_t)limit - (uint64_t)value;	/* where value is less */
+	uint64_t first, end;
 
-	for (int64_t w = 0; w < tile->extents[0]; w += move->block[0]) {
-		block.extents[0] = min(move->block[0], tile->extents[0] - w);
-		for (int64_t k = 0; k < count; k += move->block[1]) {
-			int error;
+	if (value >= limit || (!step && below))
+		return (struct span){ 0, 0 };
+	if (!step)
+		return (struct span){ 0, columns };
+	/* most steps are 1, and a division costs as much as all the rest */
+	first = step == 1 ? below : (below + (uint64_t)step - 1) / (uint64_t)step;
+	end = step == 1 ? room : (room - 1) / (uint64_t)step + 1;
+	if (end > (uint64_t)columns)
+		end = (uint64_t)columns;
+	return first < end ? (struct span){ (int64_t)first, (int64_t)end } :
+			     (struct span){ 0, 0 };
+}
 
-			block.extents[1] = min(move->block[1], count - k);
-			move->windows.kernel(dst + w * tile->dst_strides[0] + k * move->size,
-					     src + w * tile->src_strides[0], places + k, &block);
-			error = engine_run_advance(run, (uint64_t)(block.extents[0] *
-								   block.extents[1] * move->size));
-			if (error)
-				return error;
+static struct span intersect(struct span a, struct span b)
+{
+	struct span both = { max(a.first, b.first), min(a.end, b.end) };
+
+	return both.first < both.end ? both : (struct span){ 0, 0 };
+}
+
+/* Makes the spans of those elements that differ; the others repeat them. */
+static void find_spans(const struct engine_windows *windows, int64_t step, struct taps *taps)
+{
+	const int64_t columns = windows->tile.extents[0];
+	const struct span whole = { 0, columns };
+	int64_t values[MAX_TAPS];
+	int64_t count = 1;
+
+	taps->spans[0] = whole;
+	for (uint32_t k = 0; k < windows->num_conditions; k++) {
+		const uint32_t stream = NUM_OPERANDS + k;
+
+		count = place_taps(windows, stream, windows->first_bounded, step, values);
+		for (int64_t i = 0; i < count; i++) {
+			struct span span = whole;
+
+			if (taps->bases[k] != HOLDS)
+				span = span_of(taps->bases[k] + values[i],
+					       windows->nest.streams[stream].strides[windows->rank],
+					       windows->conditions[k].limit, columns);
+			taps->spans[i] = k ? intersect(taps->spans[i], span) : span;
 		}
 	}
-	return 0;
+	taps->num_spans = count;
+	taps->common = whole;
+	for (int64_t i = 0; i < count; i++)
+		taps->common = intersect(taps->common, taps->spans[i]);
+	for (int m = 0; m < NUM_MASKS; m++)
+		taps->masks[m].column = -1;
 }
 
-static int run_windows(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
-		       const uint8_t *src)
+/* The lowest bits, of which there are 64. */
+static uint64_t lowest_bits(int64_t count)
 {
-	const struct engine_nest *nest = &move->nest;
-	const uint32_t first = move->windows.first;
-	const int64_t inner = num_taps(nest, first + 1, move->windows.rank);
-	const int64_t step = min(nest->extents[first], max(1, MAX_TAPS / inner));
-	int64_t places[MAX_TAPS];
+	return count <= 0 ? 0 : count < 64 ? (1ull << count) - 1 : ~0ull;
+}
+
+static const uint64_t *find_mask(struct taps *taps, int64_t column, int64_t count, bool is_last)
+{
+	struct mask *mask = &taps->masks[!column ? FIRST_MASK : is_last ? LAST_MASK : OTHER_MASK];
+
+	if (mask->column == column)
+		return mask->columns;
+	mask->column = column;
+	for (int64_t i = 0; i < taps->num_spans; i++)
+		mask->columns[i] = lowest_bits(min(taps->spans[i].end - column, count)) &
+				   ~lowest_bits(taps->spans[i].first - column);
+	for (int64_t i = taps->num_spans; i < taps->count; i++)
+		mask->columns[i] = mask->columns[i - taps->num_spans];
+	return mask->columns;
+}
+
+/* Finds spans anew where the values of conditions make it necessary. */
+static void update_spans(const struct engine_windows *windows, const int64_t *values, int64_t step,
+			 struct taps *taps, bool is_first)
+{
+	bool is_same = !is_first;
+
+	for (uint32_t k = 0; k < windows->num_conditions; k++) {
+		const struct engine_condition *condition = &windows->conditions[k];
+		int64_t base = values[k];
+
+		if (base + condition->lowest >= 0 && base + condition->highest < condition->limit)
+			base = HOLDS;
+		is_same = is_same && base == taps->bases[k];
+		taps->bases[k] = base;
+	}
+	if (!is_same)
+		find_spans(windows, step, taps);
+}
+
+/* Some columns of all elements, in blocks. */
+static int run_columns(struct engine_run *run, const struct engine_windows *windows, uint8_t *dst,
+		       uintptr_t src, struct taps *taps, int64_t column, int64_t count)
+{
+	const int64_t size = windows->tile.dst_strides[1];
+	const bool is_last = column + count == windows->tile.extents[0];
+	const uint64_t *columns = NULL;
+	struct engine_tile tile = windows->tile;
 	int error = 0;
 
-	place_taps(move, step, places);
-	for (int64_t i = 0; i < nest->extents[first] && !error; i += step) {
-		int64_t count = min(step, nest->extents[first] - i) * inner;
-		struct engine_walk walk;
+	if (column < taps->common.first || column + count > taps->common.end)
+		columns = find_mask(taps, column, count, is_last);
+	tile.extents[0] = count;
+	for (int64_t k = 0; k < taps->count && !error; k += windows->block[1]) {
+		const struct engine_rows rows = {
+			.places = taps->places + k,
+			.columns = columns ? columns + k : NULL,
+			.fill = windows->plan->operands[SRC].fill,
+			.streams = windows->streams,
+		};
 
-		engine_walk_begin(&walk, nest, nest->rank);
-		do {
-			error = run_taps(run, move,
-					 dst + walk.offsets[DST] + i * inner * move->size,
-					 src + walk.offsets[SRC] +
-						i * nest->streams[SRC].strides[first],
-					 places, count);
-		} while (!error && engine_walk_next(&walk));
+		tile.extents[1] = min(windows->block[1], taps->count - k);
+		windows->kernel(dst + k * size, (const uint8_t *)src, &rows, &tile);
+		error = engine_run_advance(run, (uint64_t)(count * tile.extents[1] * size));
 	}
 	return error;
 }
 
-/* What follows in the source, as the next row of an image does, is what comes next. */
-static int64_t choose_ahead(const struct engine_tile *tile, int64_t size)
+/* All columns, at a point of the loops outside. */
+static int run_point(struct engine_run *run, const struct engine_windows *windows,
+		     const int64_t *offsets, struct taps *taps)
 {
-	return tile->extents[0] * size;
+	const struct engine_plan_operand *operands = windows->plan->operands;
+	const struct engine_tile *tile = &windows->tile;
+	int error = 0;
+
+	for (int64_t c = 0; c < tile->extents[0] && !error; c += windows->block[0])
+		/* in numbers, for where windows do not hold the source may lie anywhere */
+		error = run_columns(run, windows,
+				    operands[DST].base + offsets[DST] + c * tile->dst_strides[0],
+				    (uintptr_t)operands[SRC].base + (uintptr_t)offsets[SRC] +
+					(uintptr_t)(c * tile->src_strides[0]),
+				    taps, c, min(windows->block[0], tile->extents[0] - c));
+	return error;
 }
 
-/* Blocks as wide as a vector, so that what they read stays in the first cache. */
-static void choose_blocks(struct engine_move *move, int64_t block_bytes)
+/* So many steps of the elements' first loop, from this one on, everywhere. */
+static int run_taps(struct engine_run *run, const struct engine_windows *windows, int64_t at,
+		    int64_t step, struct taps *taps)
 {
-	move->block[0] = LINE_BYTES / move->size;
-	move->block[1] = max(1, block_bytes / LINE_BYTES);
+	const struct engine_nest *nest = &windows->nest;
+	struct engine_walk walk;
+	bool is_first = true;
+	int error;
+
+	taps->count = place_taps(windows, SRC, windows->first, step, taps->places);
+	engine_walk_begin(&walk, nest, windows->rank);
+	for (uint32_t s = 0; s < nest->num_streams; s++)
+		walk.offsets[s] += at * nest->streams[s].strides[windows->first];
+	do {
+		update_spans(windows, &walk.offsets[NUM_OPERANDS], step, taps, is_first);
+		is_first = false;
+		error = run_point(run, windows, walk.offsets, taps);
+	} while (!error && engine_walk_next(&walk));
+	return error;
 }
 
-bool engine_move_match_windows(struct engine_move *move, const struct engine_plan *plan,
-			       uint32_t size_shift)
+int engine_windows_run(struct engine_run *run, const struct engine_windows *windows)
 {
-	struct engine_nest *nest = &move->nest;
-	const struct engine_stream *dst = &nest->streams[DST], *src = &nest->streams[SRC];
-	const int64_t size = 1 << size_shift;
-	const uint32_t rank = nest->rank;
-	uint32_t sliding, first;
+	const int64_t extent = windows->nest.extents[windows->first];
+	struct taps taps;
+	int error = 0;
 
-	if (rank < 2 || dst->strides[rank - 1] != size || src->strides[rank - 1] != size ||
-	    nest->extents[rank - 1] * size >= LINE_BYTES ||
-	    !plan->isa->transpose->transpose_rows[size_shift])
-		return false;
-	sliding = sliding_loop(nest, size);
-	first = first_tap_loop(nest, sliding, size);
-	if (sliding == rank - 1 || nest->extents[sliding] < LEAST_WINDOWS ||
-	    num_taps(nest, first, rank) * size < LINE_BYTES)
-		return false;
-	engine_nest_sink(nest, sliding, first - 1);
-	nest->rank = first - 1;
-	move->windows.first = first;
-	move->windows.rank = rank;
-	move->windows.kernel = plan->isa->transpose->transpose_rows[size_shift];
-	move->tile = (struct engine_tile){
-		.extents = { nest->extents[first - 1], num_taps(nest, first, rank) },
-		.dst_strides = { dst->strides[first - 1], size },
-		.src_strides = { size },
-	};
-	move->tile.ahead = choose_ahead(&move->tile, size);
-	move->size = size;
-	move->name = "windows";
-	move->run = run_windows;
-	move->kernel = NULL;
-	choose_blocks(move, plan->block_bytes);
-	return true;
+	for (int64_t at = 0; at < extent && !error; at += windows->step)
+		error = run_taps(run, windows, at, min(windows->step, extent - at), &taps);
+	return error;
 }

@@ -14,6 +14,7 @@
 #include "check.h"
 #include "fault.h"
 #include "kernels.h"
+#include "move_windows.h"
 #include "plan.h"
 #include "region.h"
 
@@ -251,13 +252,16 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
 static void init_parts(struct engine_plan *plan)
 {
 	const struct engine_plan_operand *destination = &plan->operands[0];
-	int64_t most = plan->num_regions == 1 ? MOST_PART_BYTES : CACHED_PART_BYTES;
 	uint64_t stored = stored_bytes(plan);
 	int64_t bytes = (int64_t)(stored / MOST_PARTS);
+	struct engine_windows windows;
+	int64_t most;
 
 	plan->block_bytes = ENGINE_REPORT_BYTES;
 	plan->streams = stored > engine_last_level_cache() / 2;
-	plan->is_staged = wants_staging(plan, stored) &&
+	plan->slides = engine_windows_match(&windows, plan, &plan->box);
+	most = plan->num_regions == 1 || plan->slides ? MOST_PART_BYTES : CACHED_PART_BYTES;
+	plan->is_staged = !(plan->slides && windows.streams) && wants_staging(plan, stored) &&
 			  init_chunks(plan, clamp(bytes, LEAST_PART_BYTES, MOST_PART_BYTES));
 	if (plan->is_staged)
 		return;
@@ -394,7 +398,10 @@ static bool intersect(struct engine_box *box, const struct engine_box *other)
 int engine_run_box(struct engine_run *run, const struct engine_box *box)
 {
 	const struct engine_plan *plan = run->plan;
+	struct engine_windows windows;
 
+	if (plan->slides && engine_windows_match(&windows, plan, box))
+		return engine_windows_run(run, &windows);
 	if (!plan->num_regions)
 		return engine_visit_regions(plan, box, run_region, run);
 	for (uint32_t r = 0; r < plan->num_regions; r++) {

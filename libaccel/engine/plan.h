@@ -70,6 +70,7 @@ struct engine_plan {
 	struct engine_parts chunks;	/* of these: one after the other */
 	uint64_t chunks_per_part;
 	bool streams;			/* around the caches: the destination has no room there */
+	bool slides;			/* windows slide: boxes are tried as such, before regions */
 	bool has_program;
 	struct engine_program program;
 };

@@ -50,13 +50,17 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define HALF_BYTES	32768
 #define NUM_SLOTS	1024
 
+/* Half a page further on: strips that lie in one page took half as long again, we know not why. */
+#define HALVES_PLACE	(PACKED_BYTES + 2048)
+#define SLOTS_PLACE	(HALVES_PLACE + 2 * HALF_BYTES)
+
 /* What waits is what is before next in its line. */
 struct slots {
 	uint8_t lines[NUM_SLOTS][LINE_BYTES];
 	uint8_t *next[NUM_SLOTS];	/* where a run has to go on, or NULL */
 };
 
-_Static_assert(PACKED_BYTES + 2 * HALF_BYTES + sizeof(struct slots) <= ENGINE_SCRATCH_BYTES,
+_Static_assert(SLOTS_PLACE + sizeof(struct slots) <= ENGINE_SCRATCH_BYTES,
 	       "scratch has room for all");
 
 /* --- cutting ---------------------------------------------------------------------------------- */
@@ -247,22 +251,37 @@ static void lay_out_strip(struct engine_staging *staging, const struct engine_ne
 		staging->strides[columns] = round_up(staging->run_bytes, LINE_BYTES) + LINE_BYTES;
 }
 
+/*
+ * Loops along which one strip goes on where another ended: those of the run, but where a block cuts
+ * the run and has several points of a loop beyond, these are far from each other.
+ */
+static uint32_t continuing_loops(const struct engine_staging *staging,
+				 const struct engine_nest *nest, int64_t size)
+{
+	int64_t run_bytes = size;
+	bool is_cut = false;
+	uint32_t mask = 0;
+
+	for (uint32_t d = nest->rank - 1; d < nest->rank; d = next_in_run(nest, DST, run_bytes)) {
+		if (d == staging->src_loop && !staging->is_one_run)
+			break;
+		if (!is_cut || staging->block[d] == 1)
+			mask |= 1u << d;
+		is_cut = is_cut || staging->block[d] < nest->extents[d];
+		run_bytes *= nest->extents[d];
+	}
+	return mask;
+}
+
 /* Slots are those of runs that do not go on into each other; those of columns are side by side. */
 static void number_slots(struct engine_staging *staging, const struct engine_nest *nest,
 			 int64_t size)
 {
 	const uint32_t columns = staging->src_loop;
-	int64_t run_bytes = size, count;
-	uint32_t mask = 0;
+	const uint32_t mask = continuing_loops(staging, nest, size);
+	int64_t count = mask >> columns & 1 ? 1 : staging->block[columns];
 
-	for (uint32_t d = nest->rank - 1; d < nest->rank; d = next_in_run(nest, DST, run_bytes)) {
-		if (d == columns && !staging->is_one_run)
-			break;
-		mask |= 1u << d;
-		run_bytes *= nest->extents[d];
-	}
-	staging->slots[columns] = staging->is_one_run ? 0 : 1;
-	count = staging->is_one_run ? 1 : staging->block[columns];
+	staging->slots[columns] = mask >> columns & 1 ? 0 : 1;
 	for (uint32_t d = 0; d < nest->rank; d++) {
 		if (d == columns)
 			continue;
@@ -711,9 +730,9 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 		.src = src + move->nest.streams[SRC].offset,
 		.packed = run->scratch,
 		.halves = {
-			run->scratch + PACKED_BYTES, run->scratch + PACKED_BYTES + HALF_BYTES
+			run->scratch + HALVES_PLACE, run->scratch + HALVES_PLACE + HALF_BYTES
 		},
-		.slots = (struct slots *)(run->scratch + PACKED_BYTES + 2 * HALF_BYTES),
+		.slots = (struct slots *)(run->scratch + SLOTS_PLACE),
 		.inflow.rows = { .rank = rank, .step = staging->row, .order = staging->order },
 		.strips = { .rank = rank, .step = staging->strip },
 		.tiles = { .rank = rank, .step = staging->tile },

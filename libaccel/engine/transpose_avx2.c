@@ -1,53 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * Transposes by AVX2. Contract in kernels.h. A square has 16 bytes of each of its rows, in lanes of
- * as many registers as there are elements in these: rounds of unpacking transpose both lanes. At
- * the edges, elements are moved one by one.
+ * as many registers as there are elements in these: rounds of unpacking transpose both lanes. The
+ * squares at the edges overlap those before them.
  */
 #ifdef __x86_64__
-#include <immintrin.h>
 #include <string.h>
 
 #include "kernels.h"
-
-#define TARGET	__attribute__((target("avx2")))
-#define INLINE	TARGET static inline __attribute__((always_inline))
-#define UNROLL	_Pragma("GCC unroll 16")
-
-/* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
-#define BEYOND(place, bytes)	((void *)((uintptr_t)(place) + (uintptr_t)(bytes)))
-
-/* A place that goes from row to row. Kept from compilers, which would hold an address for each. */
-#define ADVANCE(place, stride) do {								\
-	(place) = BEYOND(place, stride);							\
-	__asm__("" : "+r" (place));								\
-} while (0)
-
-/*
- * Interleaves the first half of count registers with the second, within lanes. log2(count) rounds
- * transpose lanes of count elements.
- */
-#define DEFINE_ROUND(bits)									\
-INLINE void round_##bits(__m256i *registers, int count)						\
-{												\
-	__m256i mixed[16];									\
-												\
-	UNROLL											\
-	for (int k = 0; k < count / 2; k++) {							\
-		mixed[2 * k] = _mm256_unpacklo_epi##bits(registers[k],				\
-							 registers[k + count / 2]);		\
-		mixed[2 * k + 1] = _mm256_unpackhi_epi##bits(registers[k],			\
-							     registers[k + count / 2]);		\
-	}											\
-	UNROLL											\
-	for (int k = 0; k < count; k++)								\
-		registers[k] = mixed[k];							\
-}
-
-DEFINE_ROUND(8)
-DEFINE_ROUND(16)
-DEFINE_ROUND(32)
-DEFINE_ROUND(64)
+#include "square_avx2.h"
 
 /* 2 * count rows of 16 bytes, which are count elements, become count rows of 32 bytes. */
 #define DEFINE_SQUARE(bits, count, rounds)							\
@@ -80,11 +41,6 @@ DEFINE_SQUARE(16, 8, 3)
 DEFINE_SQUARE(32, 4, 2)
 DEFINE_SQUARE(64, 2, 1)
 
-INLINE int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Two elements of 16 bytes, one below the other. */
 INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int64_t src_stride)
 {
@@ -96,35 +52,43 @@ INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int
 			    _mm256_inserti128_si256(_mm256_castsi128_si256(upper), lower, 1));
 }
 
+/* Where a square begins that would go beyond the end: some of it has been done before, then. */
+INLINE int64_t fit(int64_t at, int64_t count, int64_t extent)
+{
+	return least(at, extent - count);
+}
+
 /*
  * Down the rows of a strip of the source that is as wide as a line, which is read once, so that the
- * destination is written along its lines.
+ * destination is written along its lines. What is smaller than a square goes element by element.
  */
 #define DEFINE_TRANSPOSE(size, shift, bits)							\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
 	enum { ROWS = 32 / (size), COLUMNS = 16 / (size), LINE = 64 / (size) };			\
-	const int64_t whole_rows = tile->extents[1] / ROWS * ROWS;				\
-	const int64_t whole_columns = tile->extents[0] / COLUMNS * COLUMNS;			\
-	struct engine_tile rest = *tile;							\
+	const int64_t rows = tile->extents[1], columns = tile->extents[0];			\
+	int64_t end;										\
 												\
-	for (int64_t first = 0; first < whole_columns; first += LINE)				\
-		for (int64_t r = 0; r < whole_rows; r += ROWS)					\
-			for (int64_t c = first; c < least(first + LINE, whole_columns);		\
-			     c += COLUMNS)							\
+	if (rows < ROWS || columns < COLUMNS) {							\
+		engine_copy_portable.strided[shift](dst, src, tile);				\
+		return;										\
+	}											\
+	for (int64_t first = 0; first < columns; first = end) {					\
+		end = least(first + LINE, columns);						\
+		for (int64_t row = 0; row < rows; row += ROWS) {				\
+			const int64_t r = fit(row, ROWS, rows);					\
+												\
+			for (int64_t k = first; k < end; k += COLUMNS) {			\
+				const int64_t c = fit(k, COLUMNS, columns);			\
+												\
 				square_##bits(dst + c * tile->dst_strides[0] + r * (size),	\
 					      tile->dst_strides[0],				\
 					      src + c * (size) + r * tile->src_strides[1],	\
 					      tile->src_strides[1]);				\
-	rest.extents[0] = whole_columns;							\
-	rest.extents[1] = tile->extents[1] - whole_rows;					\
-	engine_copy_portable.strided[shift](dst + whole_rows * (size),				\
-					    src + whole_rows * tile->src_strides[1], &rest);	\
-	rest.extents[0] = tile->extents[0] - whole_columns;					\
-	rest.extents[1] = tile->extents[1];							\
-	engine_copy_portable.strided[shift](dst + whole_columns * tile->dst_strides[0],		\
-					    src + whole_columns * (size), &rest);		\
+			}									\
+		}										\
+	}											\
 }
 
 DEFINE_TRANSPOSE(1, 0, 8)
@@ -203,6 +167,8 @@ const struct engine_transpose_kernels engine_transpose_avx2 = {
 	.transpose = {
 		match_1, match_2, match_4, match_8, transpose_16, transpose_32, transpose_64,
 	},
+	.transpose_rows = engine_rows_avx2,
+	.most_steps = 1,
 	.stream_lines = stream_lines,
 	.stream_piece = stream_piece,
 };

@@ -6,52 +6,29 @@
  * and what fills a quarter of a square is not done as a whole one.
  */
 #ifdef __x86_64__
-#include <immintrin.h>
 #include <stddef.h>
 
 #include "kernels.h"
-
-#define TARGET	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2")))
-#define INLINE	TARGET static inline __attribute__((always_inline))
-#define UNROLL	_Pragma("GCC unroll 64")
-
-INLINE int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
+#include "square_avx512.h"
 
 INLINE __mmask64 mask_of(int64_t bytes)
 {
 	return _bzhi_u64(~0ull, (uint32_t)least(bytes, 64));
 }
 
-/* Elements of so many rows of the source, which become columns of the destination. */
+/*
+ * Elements of so many rows of the source, which become columns of the destination. Edges get a
+ * copy: with more than seven members small matrices took a third longer.
+ */
 struct square {
 	uint8_t *dst;
 	int64_t dst_stride;
 	const uint8_t *src;
 	int64_t src_stride;
 	const int64_t *places;	/* of rows that are not a stride apart, else NULL */
-	uint8_t (*lines)[64];	/* JOINED: those in which columns begin, as far as they are there */
 	int64_t num_rows;
 	int64_t num_columns;
 };
-
-/* How columns are stored. */
-enum store {
-	CACHED,
-	STREAMED,	/* around the caches if they are whole lines */
-	JOINED,		/* the same, as part of lines that they are not alone in */
-};
-
-/* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
-#define BEYOND(place, bytes)	((void *)((uintptr_t)(place) + (uintptr_t)(bytes)))
-
-/* A place that goes from row to row. Kept from compilers, which would hold an address for each. */
-#define ADVANCE(place, stride) do {								\
-	(place) = BEYOND(place, stride);							\
-	__asm__("" : "+r" (place));								\
-} while (0)
 
 /* The place of row n. Asked for one after the other; next, that of row 0 at first, goes along. */
 INLINE const uint8_t *next_row(const struct square *square, int n, const uint8_t **next)
@@ -141,32 +118,6 @@ INLINE void join_column(uint8_t *to, __m512i column, uint8_t *line, int64_t byte
 	_mm512_store_si512(line, next);
 }
 
-/*
- * Interleaves the first half of count registers with the second, within lanes. log2(count) rounds
- * transpose lanes of count elements.
- */
-#define DEFINE_ROUND(size, bits)								\
-INLINE void round_##size(__m512i *registers, int count)					\
-{												\
-	__m512i mixed[16];									\
-												\
-	UNROLL											\
-	for (int k = 0; k < count / 2; k++) {							\
-		mixed[2 * k] = _mm512_unpacklo_epi##bits(registers[k],				\
-							 registers[k + count / 2]);		\
-		mixed[2 * k + 1] = _mm512_unpackhi_epi##bits(registers[k],			\
-							     registers[k + count / 2]);		\
-	}											\
-	UNROLL											\
-	for (int k = 0; k < count; k++)								\
-		registers[k] = mixed[k];							\
-}
-
-DEFINE_ROUND(1, 8)
-DEFINE_ROUND(2, 16)
-DEFINE_ROUND(4, 32)
-DEFINE_ROUND(8, 64)
-
 /* Elements as large as a lane are in their places. */
 INLINE void round_16(__m512i *registers, int count)
 {
@@ -174,44 +125,31 @@ INLINE void round_16(__m512i *registers, int count)
 	(void)count;
 }
 
-/* Lane l of register k becomes lane k of register l. */
-INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
-{
-	__m512i ab01 = _mm512_shuffle_i64x2(*a, *b, 0x44);
-	__m512i ab23 = _mm512_shuffle_i64x2(*a, *b, 0xee);
-	__m512i cd01 = _mm512_shuffle_i64x2(*c, *d, 0x44);
-	__m512i cd23 = _mm512_shuffle_i64x2(*c, *d, 0xee);
-
-	*a = _mm512_shuffle_i64x2(ab01, cd01, 0x88);
-	*b = _mm512_shuffle_i64x2(ab01, cd01, 0xdd);
-	*c = _mm512_shuffle_i64x2(ab23, cd23, 0x88);
-	*d = _mm512_shuffle_i64x2(ab23, cd23, 0xdd);
-}
-
-/* Column c of a square, if it is there. */
+/* Column c of a square, if it is there: streamed, or joined to what is in its lines. */
 INLINE void put_column(const struct square *square, int c, uint8_t *to, __m512i column,
-		       bool is_whole, enum store store, __mmask64 mask)
+		       bool is_whole, bool streams, uint8_t (*lines)[64], __mmask64 mask)
 {
 	if (!is_whole && square->num_columns <= c)
 		return;
-	if (store == JOINED)
-		join_column(to, column, square->lines[c], is_whole ? 64 : _mm_popcnt_u64(mask));
+	if (lines)
+		join_column(to, column, lines[c], is_whole ? 64 : _mm_popcnt_u64(mask));
 	else
-		store_column(to, column, is_whole, store == STREAMED, mask);
+		store_column(to, column, is_whole, streams, mask);
 }
 
 /* Columns k, n + k, 2 * n + k and 3 * n + k, of which registers k of four groups have 16 bytes. */
 INLINE void store_columns(__m512i *registers, int k, int n, const struct square *square,
-			  uint8_t *to, bool is_whole, enum store store, __mmask64 mask)
+			  uint8_t *to, bool is_whole, bool streams, uint8_t (*lines)[64],
+			  __mmask64 mask)
 {
 	const uint64_t step = (uint64_t)n * (uint64_t)square->dst_stride;
 	__m512i *a = &registers[k], *b = a + n, *c = b + n, *d = c + n;
 
 	transpose_lanes(a, b, c, d);
-	put_column(square, k, to, *a, is_whole, store, mask);
-	put_column(square, n + k, BEYOND(to, step), *b, is_whole, store, mask);
-	put_column(square, 2 * n + k, BEYOND(to, 2 * step), *c, is_whole, store, mask);
-	put_column(square, 3 * n + k, BEYOND(to, 3 * step), *d, is_whole, store, mask);
+	put_column(square, k, to, *a, is_whole, streams, lines, mask);
+	put_column(square, n + k, BEYOND(to, step), *b, is_whole, streams, lines, mask);
+	put_column(square, 2 * n + k, BEYOND(to, 2 * step), *c, is_whole, streams, lines, mask);
+	put_column(square, 3 * n + k, BEYOND(to, 3 * step), *d, is_whole, streams, lines, mask);
 }
 
 /* Rows, of which fewer may be there if the square is not whole. */
@@ -235,7 +173,8 @@ INLINE void load_rows(__m512i *rows, int first, int count, const struct square *
  * groups have of a column is brought together when it is stored.
  */
 #define DEFINE_SQUARE(size, rounds)								\
-INLINE void square_##size(const struct square *square, bool is_whole, enum store store)	\
+INLINE void square_##size(const struct square *square, bool is_whole, bool streams,		\
+			  uint8_t (*lines)[64])							\
 {												\
 	enum { N = 16 / (size) };								\
 	const __mmask64 columns = mask_of(square->num_columns * (size));			\
@@ -259,7 +198,7 @@ INLINE void square_##size(const struct square *square, bool is_whole, enum store
 	for (int k = 0; k < N; k++) {								\
 		if (!is_whole && square->num_columns <= k)					\
 			return;									\
-		store_columns(r, k, N, square, to, is_whole, store, rows);			\
+		store_columns(r, k, N, square, to, is_whole, streams, lines, rows);		\
 		ADVANCE(to, square->dst_stride);						\
 	}											\
 }
@@ -291,7 +230,8 @@ INLINE void load_lanes(__m512i *registers, int lane, int count, const struct squ
 
 /* A quarter of a square: rows of 16 bytes, those of each group in a lane of their own. */
 #define DEFINE_QUARTER(size, rounds)								\
-INLINE void quarter_##size(const struct square *square, enum store store)			\
+INLINE void quarter_##size(const struct square *square, bool streams,				\
+			   uint8_t (*lines)[64])						\
 {												\
 	enum { N = 16 / (size) };								\
 	const __mmask64 rows = mask_of(square->num_rows * (size));				\
@@ -313,7 +253,7 @@ INLINE void quarter_##size(const struct square *square, enum store store)			\
 	for (int k = 0; k < N; k++) {								\
 		if (square->num_columns <= k)							\
 			return;									\
-		put_column(square, k, to, r[k], false, store, rows);				\
+		put_column(square, k, to, r[k], false, streams, lines, rows);			\
 		ADVANCE(to, square->dst_stride);						\
 	}											\
 }
@@ -362,16 +302,16 @@ INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const int64_t *
  * functions of their own: they need many registers.
  */
 #define DEFINE_TRANSPOSE(size)									\
-INLINE void edge_##size(const struct square *square, int64_t width, enum store store)		\
+INLINE void edge_##size(const struct square *square, int64_t width, bool streams,		\
+			uint8_t (*lines)[64])							\
 {												\
 	enum { SIDE = 64 / (size) };								\
+	const bool can_stream = streams && square->num_rows >= SIDE;				\
 												\
-	if (store == STREAMED && square->num_rows < SIDE)					\
-		store = CACHED;									\
 	if (width == SIDE)									\
-		square_##size(square, false, store);						\
+		square_##size(square, false, can_stream, lines);				\
 	else											\
-		quarter_##size(square, store);							\
+		quarter_##size(square, can_stream, lines);					\
 }												\
 												\
 TARGET static void strided_edge_##size(const struct square *given, int64_t width, bool streams)	\
@@ -379,40 +319,29 @@ TARGET static void strided_edge_##size(const struct square *given, int64_t width
 	struct square square = *given;								\
 												\
 	square.places = NULL;									\
-	edge_##size(&square, width, streams ? STREAMED : CACHED);				\
+	edge_##size(&square, width, streams, NULL);						\
 }												\
 												\
-TARGET static void scattered_edge_##size(const struct square *given, int64_t width)		\
-{												\
-	const struct square square = *given;							\
-												\
-	if (square.places)									\
-		edge_##size(&square, width, CACHED);						\
-}												\
-												\
-INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,	\
+INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src,				\
 				const struct engine_tile *tile, int64_t c, int64_t r,		\
 				int64_t width, bool streams)					\
 {												\
 	enum { SIDE = 64 / (size) };								\
-	const struct square square = square_at(dst, src, places, tile, c, r, size);		\
+	const struct square square = square_at(dst, src, NULL, tile, c, r, size);		\
 												\
 	if (square.num_columns < SIDE || square.num_rows < SIDE) {				\
 		const struct square edge = square;						\
 												\
-		if (places)									\
-			scattered_edge_##size(&edge, width);					\
-		else										\
-			strided_edge_##size(&edge, width, streams);				\
+		strided_edge_##size(&edge, width, streams);					\
 		return;										\
 	}											\
 	if (tile->ahead)									\
 		fetch_rows(&square, tile->ahead, SIDE);						\
-	square_##size(&square, true, streams ? STREAMED : CACHED);				\
+	square_##size(&square, true, streams, NULL);						\
 }												\
 												\
-INLINE void transpose_tile_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,	\
-				  const struct engine_tile *tile)				\
+TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
+				    const struct engine_tile *tile)				\
 {												\
 	enum { SIDE = 64 / (size) };								\
 	int64_t width;										\
@@ -420,14 +349,8 @@ INLINE void transpose_tile_##size(uint8_t *dst, const uint8_t *src, const int64_
 	for (int64_t c = 0; c < tile->extents[0]; c += width) {					\
 		width = choose_width(tile, c, SIDE);						\
 		for (int64_t r = 0; r < tile->extents[1]; r += SIDE)				\
-			transpose_at_##size(dst, src, places, tile, c, r, width, false);	\
+			transpose_at_##size(dst, src, tile, c, r, width, false);		\
 	}											\
-}												\
-												\
-TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
-				    const struct engine_tile *tile)				\
-{												\
-	transpose_tile_##size(dst, src, NULL, tile);						\
 }												\
 												\
 TARGET static void stream_transpose_##size(uint8_t *dst, const uint8_t *src,			\
@@ -439,7 +362,7 @@ TARGET static void stream_transpose_##size(uint8_t *dst, const uint8_t *src,			\
 	for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {					\
 		for (int64_t c = 0; c < tile->extents[0]; c += width) {				\
 			width = choose_width(tile, c, SIDE);					\
-			transpose_at_##size(dst, src, NULL, tile, c, r, width, true);		\
+			transpose_at_##size(dst, src, tile, c, r, width, true);			\
 		}										\
 	}											\
 }
@@ -450,41 +373,29 @@ DEFINE_TRANSPOSE(4)
 DEFINE_TRANSPOSE(8)
 DEFINE_TRANSPOSE(16)
 
-/* Rows that begin anywhere. */
-#define DEFINE_TRANSPOSE_ROWS(size)								\
-TARGET __attribute__((nonnull))									\
-static void transpose_rows_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,	\
-				  const struct engine_tile *tile)				\
-{												\
-	transpose_tile_##size(dst, src, places, tile);						\
-}
-
-DEFINE_TRANSPOSE_ROWS(1)
-DEFINE_TRANSPOSE_ROWS(2)
-DEFINE_TRANSPOSE_ROWS(4)
-DEFINE_TRANSPOSE_ROWS(8)
-
 /* Rows that begin anywhere, to columns that begin anywhere: streamed, as above. */
 #define DEFINE_JOIN(size)									\
-TARGET static void joined_edge_##size(const struct square *given, int64_t width)		\
+TARGET __attribute__((nonnull))									\
+static void joined_edge_##size(const struct square *given, int64_t width,			\
+			       uint8_t (*lines)[64])						\
 {												\
 	const struct square square = *given;							\
 												\
 	if (square.places)									\
-		edge_##size(&square, width, JOINED);						\
+		edge_##size(&square, width, false, lines);					\
 }												\
 												\
-INLINE void join_at_##size(const struct square *square, int64_t width)				\
+INLINE void join_at_##size(const struct square *square, int64_t width, uint8_t (*lines)[64])	\
 {												\
 	enum { SIDE = 64 / (size) };								\
 												\
 	if (square->num_columns < SIDE || square->num_rows < SIDE) {				\
 		const struct square edge = *square;						\
 												\
-		joined_edge_##size(&edge, width);						\
+		joined_edge_##size(&edge, width, lines);					\
 		return;										\
 	}											\
-	square_##size(square, true, JOINED);							\
+	square_##size(square, true, false, lines);						\
 }												\
 												\
 TARGET __attribute__((nonnull))									\
@@ -496,11 +407,11 @@ static void join_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,
 												\
 	for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {					\
 		for (int64_t c = 0; c < tile->extents[0]; c += width) {				\
-			struct square square = square_at(dst, src, places, tile, c, r, size);	\
+			const struct square square = square_at(dst, src, places, tile, c, r,	\
+							       size);				\
 												\
-			square.lines = lines + c;						\
 			width = choose_width(tile, c, SIDE);					\
-			join_at_##size(&square, width);						\
+			join_at_##size(&square, width, lines + c);				\
 		}										\
 	}											\
 }
@@ -609,10 +520,8 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 		stream_transpose_1, stream_transpose_2, stream_transpose_4, stream_transpose_8,
 		stream_transpose_16, stream_transpose_32, stream_transpose_64,
 	},
-	.transpose_rows = {
-		transpose_rows_1, transpose_rows_2, transpose_rows_4, transpose_rows_8, NULL, NULL,
-		NULL,
-	},
+	.transpose_rows = engine_rows_avx512,
+	.most_steps = 2,
 	.join_transpose = { join_1, join_2, join_4, join_8, join_16, NULL, NULL },
 	.stream_lines = stream_lines,
 	.stream_piece = stream_piece,

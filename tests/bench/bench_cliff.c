@@ -56,6 +56,8 @@ static const struct pair {
 	  { .extents = { 16, 32, 4096 } }, { .extents = { 16, 31, 4097 } } },
 	{ "permutation of 6 axes, 4-byte elements", 2, { 5, 0, 3, 1, 4, 2 },
 	  { .extents = { 16, 24, 16, 20, 16, 24 } }, { .extents = { 15, 25, 17, 19, 15, 23 } } },
+	{ "reversal of 4 axes, 8-byte elements", 3, { 3, 2, 1, 0 },
+	  { .extents = { 64, 32, 32, 64 } }, { .extents = { 63, 31, 33, 65 } } },
 	{ "4 channels, 3 channels, to planes", 0, { 0, 2, 1 },
 	  { .extents = { 64, 200000, 4 } }, { .extents = { 64, 199999, 3 } } },
 	{ "small matrices, 4-byte elements", 2, { 0, 2, 1 },

@@ -5,38 +5,98 @@
  */
 #include "engine/cache.h"
 #include "engine/kernels.h"
-#include "engine/move.h"
+#include "engine/move_windows.h"
+#include "engine/plan.h"
 #include "engine_test.h"
 #include "random_test.h"
 
-enum { MAX_ROWS = 70, MAX_COLUMNS = 70, PITCH = MAX_ROWS + 3 };
+enum { MAX_ROWS = 128, PITCH = 128 };
 
-/* From guard page to guard page; rows of the source lie in no order, and overlap. */
-static void check_kernel(engine_rows_kernel *kernel, int64_t size, int64_t columns, int64_t rows,
-			 bool at_end)
+/* What a kernel is given. */
+struct kernel_case {
+	int64_t size;
+	int64_t columns;
+	int64_t rows;
+	int64_t steps;		/* from column to column, in elements */
+	bool has_borders;	/* rows do not have all columns */
+	bool streams;
+	bool at_end;		/* memory ends, and else begins, at a guard page */
+};
+
+/* The columns that row r has: all but the first, all but the last, all, or none. */
+static uint64_t columns_of(const struct kernel_case *given, int64_t r)
 {
-	const size_t src_bytes = (size_t)((columns + 2 * rows) * size);
+	const uint64_t all = ~0ull >> (64 - given->columns);
+
+	switch (r % 4) {
+	case 0:
+		return all & ~1ull;
+	case 1:
+		return all >> 1;
+	case 2:
+		return all;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Where row r is, of rows that lie in no order, and overlap. What it does not have would be before
+ * the memory, or behind it.
+ */
+static int64_t place_of(const struct kernel_case *given, int64_t r)
+{
+	const int64_t step = given->steps * given->size;
+
+	if (!given->has_borders || r % 4 == 2)
+		return (r * 5 + 3) % (2 * given->rows + 1) * given->size;
+	if (r % 4 == 0)
+		return -step;
+	return r % 4 == 1 ? (2 * given->rows + given->steps) * given->size : INT64_MAX / 2;
+}
+
+static void expect_rows(const struct kernel_case *given, uint8_t *expected, const uint8_t *from,
+			const uint8_t *fill)
+{
+	for (int64_t c = 0; c < given->columns; c++)
+		for (int64_t r = 0; r < given->rows; r++) {
+			bool is_there = !given->has_borders || columns_of(given, r) >> c & 1;
+			int64_t place = place_of(given, r) + c * given->steps * given->size;
+
+			memcpy(expected + (c * PITCH + r) * given->size,
+			       is_there ? from + place : fill, (size_t)given->size);
+		}
+}
+
+/* From guard page to guard page; what is streamed begins at a line. */
+static void check_kernel(engine_rows_kernel *kernel, const struct kernel_case *given)
+{
+	static const uint8_t fill[8] = { 0xf1, 0xe2, 0xd3, 0xc4, 0xb5, 0xa6, 0x97, 0x88 };
+	const int64_t size = given->size, columns = given->columns, rows = given->rows;
+	const size_t src_bytes = (size_t)(((columns - 1) * given->steps + 1 + 2 * rows) * size);
 	const size_t dst_bytes = (size_t)(((columns - 1) * PITCH + rows) * size);
 	const struct engine_tile tile = {
 		.extents = { columns, rows },
 		.dst_strides = { PITCH * size, size },
-		.src_strides = { size },
+		.src_strides = { given->steps * size },
 	};
 	uint8_t *from = malloc(src_bytes), *expected = calloc(1, dst_bytes);
-	struct guarded src, dst;
 	int64_t places[MAX_ROWS];
+	uint64_t had[MAX_ROWS];
+	struct guarded src, dst;
 
 	for (size_t i = 0; i < src_bytes; i++)
 		from[i] = (uint8_t)(i * 37 + i / 256);
-	src = guarded_copy(from, src_bytes, at_end);
-	dst = guarded_copy(expected, dst_bytes, at_end);
-	for (int64_t r = 0; r < rows; r++)
-		places[r] = (r * 5 + 3) % (2 * rows + 1) * size;
-	for (int64_t c = 0; c < columns; c++)
-		for (int64_t r = 0; r < rows; r++)
-			memcpy(expected + (c * PITCH + r) * size, from + places[r] + c * size,
-			       (size_t)size);
-	kernel(dst.bytes, src.bytes, places, &tile);
+	src = guarded_copy(from, src_bytes, given->at_end);
+	dst = guarded_copy(expected, dst_bytes, given->at_end);
+	for (int64_t r = 0; r < rows; r++) {
+		places[r] = place_of(given, r);
+		had[r] = given->has_borders ? columns_of(given, r) : 0;
+	}
+	expect_rows(given, expected, from, fill);
+	kernel(dst.bytes, src.bytes,
+	       &(struct engine_rows){ .places = places, .columns = given->has_borders ? had : NULL,
+				      .fill = fill, .streams = given->streams }, &tile);
 	assert_memory_equal(dst.bytes, expected, dst_bytes);
 	munmap(dst.mapping, dst.mapped);
 	munmap(src.mapping, src.mapped);
@@ -44,22 +104,73 @@ static void check_kernel(engine_rows_kernel *kernel, int64_t size, int64_t colum
 	free(expected);
 }
 
-static void kernels_touch_their_elements_alone(void **state)
+/* Every size, for every instruction set that has such kernels. */
+static void for_each_kernel(void (*check)(engine_rows_kernel *kernel, int64_t size,
+					  int64_t most_steps))
 {
-	static const int64_t sides[] = { 1, 3, 8, 15, 16, 17, 32, 33, 64, 70 };
-
-	(void)state;
 	for (uint32_t k = 0; engine_isa_at(k); k++) {
 		const struct engine_isa *isa = engine_isa_at(k);
 
-		for (uint32_t shift = 0; isa->is_available() && shift < ENGINE_NUM_SIZES; shift++) {
-			engine_rows_kernel *kernel = isa->transpose->transpose_rows[shift];
-
-			for (size_t i = 0; kernel && i < COUNT(sides) * COUNT(sides); i++)
-				check_kernel(kernel, 1 << shift, sides[i / COUNT(sides)],
-					     sides[i % COUNT(sides)], i % 2);
-		}
+		if (!isa->is_available() || !isa->transpose->transpose_rows)
+			continue;
+		for (uint32_t shift = 0; shift < ENGINE_NUM_INTERLEAVED; shift++)
+			check(isa->transpose->transpose_rows[shift], 1 << shift,
+			      isa->transpose->most_steps);
 	}
+}
+
+static const int64_t sides[] = { 1, 2, 3, 8, 15, 16, 17, 32, 33, 64, 70 };
+
+static void check_whole_rows(engine_rows_kernel *kernel, int64_t size, int64_t most_steps)
+{
+	for (size_t i = 0; i < 2 * COUNT(sides) * COUNT(sides); i++)
+		check_kernel(kernel, &(struct kernel_case){
+			.size = size, .columns = sides[i / 2 / COUNT(sides)],
+			.rows = sides[i / 2 % COUNT(sides)], .steps = 1 + (int64_t)i % most_steps,
+			.at_end = i / 2 % 2,
+		});
+}
+
+static void kernels_touch_their_elements_alone(void **state)
+{
+	(void)state;
+	for_each_kernel(check_whole_rows);
+}
+
+static void check_borders(engine_rows_kernel *kernel, int64_t size, int64_t most_steps)
+{
+	for (size_t i = 0; i < 4 * COUNT(sides) * COUNT(sides); i++) {
+		struct kernel_case given = {
+			.size = size, .columns = sides[i / 4 / COUNT(sides)],
+			.rows = sides[i / 4 % COUNT(sides)], .steps = 1 + (int64_t)i % most_steps,
+			.has_borders = true, .at_end = i / 2 % 2,
+		};
+
+		if (given.columns <= 64)
+			check_kernel(kernel, &given);
+	}
+}
+
+static void what_a_row_does_not_have_is_filled_and_not_read(void **state)
+{
+	(void)state;
+	for_each_kernel(check_borders);
+}
+
+/* Rows of the destination are whole lines, but for the last one. */
+static void check_streams(engine_rows_kernel *kernel, int64_t size, int64_t most_steps)
+{
+	for (int64_t i = 0; i < 4; i++)
+		check_kernel(kernel, &(struct kernel_case){
+			.size = size, .columns = 40, .rows = PITCH - 8 + 8 * (i % 2),
+			.steps = 1 + i % most_steps, .has_borders = i / 2, .streams = true,
+		});
+}
+
+static void whole_lines_are_streamed(void **state)
+{
+	(void)state;
+	for_each_kernel(check_streams);
 }
 
 static const uint32_t raw_types[] = {
@@ -74,6 +185,7 @@ struct im2col {
 	int64_t taps;
 	int64_t padding;
 	int64_t width;		/* of the image */
+	int64_t step;		/* from window to window, in elements; 0: one */
 };
 
 enum { HEIGHT = 9 };
@@ -83,15 +195,16 @@ static struct engine_job *new_im2col(const struct im2col *im2col, const uint8_t 
 {
 	const int64_t size = 1 << im2col->size_shift, taps = im2col->taps;
 	const int64_t row = im2col->channels * taps * taps * size, width = im2col->width;
-	const int64_t rows = HEIGHT + 2 * im2col->padding - taps + 1;
-	const int64_t columns = width + 2 * im2col->padding - taps + 1;
+	const int64_t step = im2col->step ? im2col->step : 1;
+	const int64_t rows = (HEIGHT + 2 * im2col->padding - taps) / step + 1;
+	const int64_t columns = (width + 2 * im2col->padding - taps) / step + 1;
 	struct engine_job *job = new_job(1, raw_types[im2col->size_shift]);
 
 	*matrix_bytes = (size_t)(rows * columns * row);
 	set_buffer(job, 0, matrix, *matrix_bytes);
 	set_buffer(job, 1, image, (uint64_t)(im2col->channels * HEIGHT * width * size));
-	add_loop(job, (uint64_t)rows, columns * row, width * size);
-	add_loop(job, (uint64_t)columns, row, size);
+	add_loop(job, (uint64_t)rows, columns * row, step * width * size);
+	add_loop(job, (uint64_t)columns, row, step * size);
 	add_loop(job, (uint64_t)im2col->channels, taps * taps * size, HEIGHT * width * size);
 	add_loop(job, (uint64_t)taps, taps * size, width * size);
 	add_loop(job, (uint64_t)taps, size, size);
@@ -101,7 +214,7 @@ static struct engine_job *new_im2col(const struct im2col *im2col, const uint8_t 
 		struct drm_tessera_window *window = add_window(job, 1, -im2col->padding,
 							       (uint64_t)(t ? width : HEIGHT));
 
-		window->value.strides[t] = 1;
+		window->value.strides[t] = step;
 		window->value.strides[3 + t] = 1;
 	}
 	return job;
@@ -153,7 +266,7 @@ static void check_shapes(void)
 		for (int64_t taps = 1; taps <= 7; taps++)
 			for (size_t w = 0; w < COUNT(widths); w++)
 				check_im2col(&(struct im2col){ shift, taps % 3 * 5 + 1, taps,
-							       taps % 2, widths[w] });
+							       taps % 2, widths[w], 0 });
 }
 
 static void windows_of_every_shape_are_moved(void **state)
@@ -162,11 +275,68 @@ static void windows_of_every_shape_are_moved(void **state)
 	for_each_isa(check_shapes);
 }
 
+static void check_steps(void)
+{
+	static const int64_t widths[] = { 16, 19, 35, 66 };
+
+	for (uint32_t shift = 0; shift < COUNT(raw_types); shift++)
+		for (int64_t taps = 2; taps <= 7; taps++)
+			for (size_t w = 0; w < COUNT(widths); w++)
+				check_im2col(&(struct im2col){ shift, 8, taps, taps / 2, widths[w],
+							       2 + taps % 2 });
+}
+
+static void windows_move_by_more_than_an_element(void **state)
+{
+	(void)state;
+	for_each_isa(check_steps);
+}
+
+/* The plan of a small job, as if the destination had no room in the caches. */
+static void check_streamed_windows(void)
+{
+	enum { CHANNELS = 64, TAPS = 3, COLUMNS = 40, BYTES = HEIGHT * COLUMNS * CHANNELS * 36 };
+	const struct im2col im2col = { 2, CHANNELS, TAPS, 1, COLUMNS, 1 };
+	uint8_t *image = malloc(CHANNELS * HEIGHT * COLUMNS * 4);
+	uint8_t *matrix = aligned_alloc(64, BYTES), *right = malloc(BYTES);
+	struct engine_windows windows;
+	struct engine_fault fault;
+	struct engine_plan *plan;
+	struct engine_job *job;
+	size_t bytes;
+
+	for (size_t i = 0; i < CHANNELS * HEIGHT * COLUMNS * 4; i++)
+		image[i] = (uint8_t)(i * 59 + i / 256);
+	job = new_im2col(&im2col, image, matrix, &bytes);
+	assert_int_equal(bytes, BYTES);
+	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	plan->streams = true;
+	if (plan->slides) {
+		assert_true(engine_windows_match(&windows, plan, &plan->box));
+		assert_true(windows.streams);
+	}
+	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
+	job->operands[0].buffer.base = right;
+	assert_int_equal(reference_run(job, NULL), 0);
+	assert_memory_equal(matrix, right, BYTES);
+	engine_plan_destroy(plan);
+	free(job);
+	free(image);
+	free(matrix);
+	free(right);
+}
+
+static void windows_of_whole_lines_are_streamed_with_their_borders(void **state)
+{
+	(void)state;
+	for_each_isa(check_streamed_windows);
+}
+
 static void check_many_taps(void)
 {
-	check_im2col(&(struct im2col){ 2, 300, 3, 1, 20 });
-	check_im2col(&(struct im2col){ 1, 5, 7, 0, 40 });
-	check_im2col(&(struct im2col){ 0, 1100, 1, 0, 20 });
+	check_im2col(&(struct im2col){ 2, 300, 3, 1, 20, 0 });
+	check_im2col(&(struct im2col){ 1, 5, 7, 0, 40, 0 });
+	check_im2col(&(struct im2col){ 0, 1100, 1, 0, 20, 0 });
 }
 
 static void windows_of_more_elements_than_are_placed_at_a_time(void **state)
@@ -211,7 +381,7 @@ static void loop_of_a_window_that_is_too_long_is_cut(void **state)
 static bool is_put_together(int64_t taps, int64_t padding)
 {
 	static uint8_t nothing;
-	const struct im2col im2col = { 2, 8, taps, padding, 64 };
+	const struct im2col im2col = { 2, 8, taps, padding, 64, 0 };
 	const uint64_t images = engine_last_level_cache() / (8 * 9 * 7 * 62) + 1;
 	struct engine_fault fault;
 	struct engine_plan *plan;
@@ -240,7 +410,7 @@ static void short_runs_of_a_large_destination_are_put_together(void **state)
 
 static void windows_are_canceled_while_they_are_moved(void **state)
 {
-	const struct im2col im2col = { 2, 64, 3, 0, 64 };
+	const struct im2col im2col = { 2, 64, 3, 0, 64, 0 };
 	uint8_t *image = calloc(1, 64 * HEIGHT * 64 * 4);
 	uint8_t *matrix = calloc(7 * 62, 64 * 9 * 4);
 	const uint32_t cancel = 1;
@@ -269,7 +439,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_touch_their_elements_alone),
+		cmocka_unit_test(what_a_row_does_not_have_is_filled_and_not_read),
+		cmocka_unit_test(whole_lines_are_streamed),
 		cmocka_unit_test(windows_of_every_shape_are_moved),
+		cmocka_unit_test(windows_move_by_more_than_an_element),
+		cmocka_unit_test(windows_of_whole_lines_are_streamed_with_their_borders),
 		cmocka_unit_test(windows_of_more_elements_than_are_placed_at_a_time),
 		cmocka_unit_test(loop_of_a_window_that_is_too_long_is_cut),
 		cmocka_unit_test(short_runs_of_a_large_destination_are_put_together),

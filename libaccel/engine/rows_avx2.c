@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Transposes of rows that begin anywhere, and need not have all columns, by AVX2. Contract in
+ * kernels.h. A square has 16 bytes of each of its rows. What a row does not have all of is put
+ * together element by element: borders are narrow.
+ */
+#ifdef __x86_64__
+#include <string.h>
+
+#include "kernels.h"
+#include "square_avx2.h"
+
+/* Some rows: of each 16 bytes, as the destination has them. */
+struct square {
+	uint8_t *dst;
+	int64_t dst_stride;
+	const uint8_t *src;
+	const int64_t *places;
+	const uint64_t *columns;	/* or NULL */
+	const uint8_t *fill;
+	int64_t column;			/* the bit of the first one */
+	int64_t num_rows;
+	int64_t num_columns;
+	bool streams;
+};
+
+/* Whether a square has so many rows and columns, and its rows have all of these. */
+INLINE bool is_whole(const struct square *square, int64_t num_rows, int64_t num_columns)
+{
+	const uint64_t all = (1ull << num_columns) - 1;
+	uint64_t columns = ~0ull;
+
+	if (square->num_rows < num_rows || square->num_columns < num_columns)
+		return false;
+	if (!square->columns)
+		return true;
+	UNROLL
+	for (int64_t k = 0; k < num_rows; k++)
+		columns &= square->columns[k];
+	return (columns >> square->column & all) == all;
+}
+
+/* The columns that a row has. */
+INLINE __m128i load_columns(const struct square *square, int64_t k, int size)
+{
+	const uint64_t all = (1ull << 16 / size) - 1;
+	const uint64_t columns = square->columns ? square->columns[k] >> square->column : all;
+	const uint8_t *row = BEYOND(square->src, square->places[k]);
+	uint8_t bytes[16] = { 0 };
+
+	if ((columns & all) == all && square->num_columns >= 16 / size)
+		return _mm_loadu_si128((const __m128i *)row);
+	for (int64_t c = 0; c < least(square->num_columns, 16 / size); c++)
+		memcpy(bytes + c * size, columns >> c & 1 ? row + c * size : square->fill,
+		       (size_t)size);
+	return _mm_loadu_si128((__m128i *)bytes);
+}
+
+INLINE __m128i load_row(const struct square *square, int64_t k, int size, bool all)
+{
+	if (all)
+		return _mm_loadu_si128((const __m128i *)BEYOND(square->src, square->places[k]));
+	if (square->num_rows <= k)
+		return _mm_setzero_si128();
+	return load_columns(square, k, size);
+}
+
+INLINE void store_column(const struct square *square, uint8_t *to, __m256i column, int size,
+			 bool all)
+{
+	uint8_t bytes[32];
+
+	if (!all && square->num_rows < 32 / size) {
+		_mm256_storeu_si256((__m256i *)bytes, column);
+		memcpy(to, bytes, (size_t)(square->num_rows * size));
+	} else if (square->streams) {
+		_mm256_stream_si256((__m256i *)to, column);
+	} else {
+		_mm256_storeu_si256((__m256i *)to, column);
+	}
+}
+
+/* Both halves of a line of the destination follow each other, so that it is streamed as a whole. */
+#define DEFINE_TRANSPOSE_ROWS(size, bits, rounds)						\
+INLINE void square_##bits(const struct square *square, bool all)				\
+{												\
+	enum { COUNT = 16 / (size) };								\
+	uint8_t *to = square->dst;								\
+	__m256i r[COUNT];									\
+												\
+	UNROLL											\
+	for (int k = 0; k < COUNT; k++)								\
+		r[k] = _mm256_inserti128_si256(							\
+			_mm256_castsi128_si256(load_row(square, k, size, all)),			\
+			load_row(square, k + COUNT, size, all), 1);				\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++)						\
+		round_##bits(r, COUNT);								\
+	UNROLL											\
+	for (int k = 0; k < COUNT; k++) {							\
+		if (all || k < square->num_columns)						\
+			store_column(square, to, r[k], size, all);				\
+		ADVANCE(to, square->dst_stride);						\
+	}											\
+}												\
+												\
+TARGET static __attribute__((noinline)) void edge_##bits(const struct square *square)		\
+{												\
+	square_##bits(square, false);								\
+}												\
+												\
+TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
+					 const struct engine_rows *rows,			\
+					 const struct engine_tile *tile)			\
+{												\
+	enum { ROWS = 32 / (size), COLUMNS = 16 / (size) };					\
+												\
+	for (int64_t c = 0; c < tile->extents[0]; c += COLUMNS)					\
+		for (int64_t r = 0; r < tile->extents[1]; r += ROWS) {				\
+			const struct square square = {						\
+				.dst = dst + c * tile->dst_strides[0] + r * (size),		\
+				.dst_stride = tile->dst_strides[0],				\
+				.src = BEYOND(src, c * (size)),					\
+				.places = rows->places + r,					\
+				.columns = rows->columns ? rows->columns + r : NULL,		\
+				.fill = rows->fill,						\
+				.column = c,							\
+				.num_rows = tile->extents[1] - r,				\
+				.num_columns = tile->extents[0] - c,				\
+				.streams = rows->streams,					\
+			};									\
+												\
+			if (is_whole(&square, ROWS, COLUMNS))					\
+				square_##bits(&square, true);					\
+			else									\
+				edge_##bits(&square);						\
+		}										\
+}
+
+DEFINE_TRANSPOSE_ROWS(1, 8, 4)
+DEFINE_TRANSPOSE_ROWS(2, 16, 3)
+DEFINE_TRANSPOSE_ROWS(4, 32, 2)
+DEFINE_TRANSPOSE_ROWS(8, 64, 1)
+
+engine_rows_kernel *const engine_rows_avx2[ENGINE_NUM_INTERLEAVED] = {
+	transpose_rows_1, transpose_rows_2, transpose_rows_4, transpose_rows_8,
+};
+
+#endif /* __x86_64__ */

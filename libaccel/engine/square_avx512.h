@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What kernels that transpose squares by AVX-512 share: rounds of unpacking within lanes of 16
+ * bytes, and the transposition of lanes among each other. Where rows come from and columns go to is
+ * the business of the file that includes this one.
+ */
+#ifndef TESSERA_ENGINE_SQUARE_AVX512_H
+#define TESSERA_ENGINE_SQUARE_AVX512_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#define TARGET	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2")))
+#define INLINE	TARGET static inline __attribute__((always_inline))
+#define UNROLL	_Pragma("GCC unroll 64")
+
+INLINE int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
+#define BEYOND(place, bytes)	((void *)((uintptr_t)(place) + (uintptr_t)(bytes)))
+
+/* A place that goes from row to row. Kept from compilers, which would hold an address for each. */
+#define ADVANCE(place, stride) do {								\
+	(place) = BEYOND(place, stride);							\
+	__asm__("" : "+r" (place));								\
+} while (0)
+
+/*
+ * Interleaves the first half of count registers with the second, within lanes. log2(count) rounds
+ * transpose lanes of count elements.
+ */
+#define DEFINE_ROUND(size, bits)								\
+INLINE void round_##size(__m512i *registers, int count)					\
+{												\
+	__m512i mixed[16];									\
+												\
+	UNROLL											\
+	for (int k = 0; k < count / 2; k++) {							\
+		mixed[2 * k] = _mm512_unpacklo_epi##bits(registers[k],				\
+							 registers[k + count / 2]);		\
+		mixed[2 * k + 1] = _mm512_unpackhi_epi##bits(registers[k],			\
+							     registers[k + count / 2]);		\
+	}											\
+	UNROLL											\
+	for (int k = 0; k < count; k++)								\
+		registers[k] = mixed[k];							\
+}
+
+DEFINE_ROUND(1, 8)
+DEFINE_ROUND(2, 16)
+DEFINE_ROUND(4, 32)
+DEFINE_ROUND(8, 64)
+
+/* Lane l of register k becomes lane k of register l. */
+INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
+{
+	__m512i ab01 = _mm512_shuffle_i64x2(*a, *b, 0x44);
+	__m512i ab23 = _mm512_shuffle_i64x2(*a, *b, 0xee);
+	__m512i cd01 = _mm512_shuffle_i64x2(*c, *d, 0x44);
+	__m512i cd23 = _mm512_shuffle_i64x2(*c, *d, 0xee);
+
+	*a = _mm512_shuffle_i64x2(ab01, cd01, 0x88);
+	*b = _mm512_shuffle_i64x2(ab01, cd01, 0xdd);
+	*c = _mm512_shuffle_i64x2(ab23, cd23, 0x88);
+	*d = _mm512_shuffle_i64x2(ab23, cd23, 0xdd);
+}
+
+#endif /* TESSERA_ENGINE_SQUARE_AVX512_H */

@@ -370,3 +370,7 @@ int tessera_ioctl_bo_wait(struct drm_device *drm, void *data, struct drm_file *f
 		return -ETIME;
 	return ret < 0 ? ret : 0;
 }
+
+#if IS_ENABLED(CONFIG_DRM_ACCEL_TESSERA_KUNIT_TEST)
+#include "tests/tessera_gem_test.c"
+#endif

@@ -287,15 +287,12 @@ static void encode_operand(struct tessera_hw_operand *hw, const struct tessera_l
 	hw->index_limit = cpu_to_le64(operand->index_limit);
 }
 
+/* All but the order of bytes is the same */
 static void encode_instruction(struct tessera_hw_instruction *hw,
 			       const struct drm_tessera_instruction *instruction)
 {
-	hw->opcode = instruction->opcode;
-	hw->dtype = instruction->dtype;
-	hw->flags = instruction->flags;
-	hw->predicate = instruction->predicate;
-	hw->dst = instruction->dst;
-	memcpy(hw->src, instruction->src, sizeof(hw->src));
+	static_assert(sizeof(*hw) == sizeof(*instruction));
+	memcpy(hw, instruction, sizeof(*hw));
 	hw->immediate = cpu_to_le64(instruction->immediate);
 }
 

@@ -728,6 +728,7 @@ static long create_udmabuf(struct fuzzer *f)
 		.flags = UDMABUF_FLAGS_CLOEXEC,
 		.size = TEST_PAGE_SIZE * (1 + below(f, 16)),
 	};
+	struct dma_buf_sync sync = { .flags = DMA_BUF_SYNC_RW | DMA_BUF_SYNC_START };
 	int memfd = syscall(SYS_memfd_create, "udmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd;
 
 	if (memfd < 0)
@@ -740,6 +741,8 @@ static long create_udmabuf(struct fuzzer *f)
 	close(memfd);
 	if (fd < 0)
 		return -errno;
+	/* The first call makes a table; of those of two threads at once udmabuf would lose one */
+	call(fd, DMA_BUF_IOCTL_SYNC, &sync);
 	put_fd(any_slot(f, f->slots->dma_bufs, NUM_FDS), fd);
 	return 0;
 }

@@ -50,7 +50,7 @@ INLINE __m128i load_columns(const struct square *square, int64_t k, int size)
 
 	if ((columns & all) == all && square->num_columns >= 16 / size)
 		return _mm_loadu_si128((const __m128i *)row);
-	for (int64_t c = 0; c < least(square->num_columns, 16 / size); c++)
+	for (int64_t c = 0; c < min(square->num_columns, 16 / size); c++)
 		memcpy(bytes + c * size, columns >> c & 1 ? row + c * size : square->fill,
 		       (size_t)size);
 	return _mm_loadu_si128((__m128i *)bytes);

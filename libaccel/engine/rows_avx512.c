@@ -102,7 +102,7 @@ INLINE void store_columns(const struct square *square, __m512i *registers, int k
 INLINE __m512i load_row_##size(const struct square *square, const struct loading *loading,	\
 			       int k, bool is_whole)						\
 {												\
-	uint64_t columns = _bzhi_u64(~0ull, (uint32_t)least(square->num_columns, 64));		\
+	uint64_t columns = _bzhi_u64(~0ull, (uint32_t)min(square->num_columns, 64));		\
 												\
 	if (is_whole)										\
 		return load_whole_##size(loading, BEYOND(square->src, square->places[k]));	\
@@ -117,7 +117,7 @@ INLINE void square_##size(const struct square *square, const struct loading *loa
 			  bool is_whole)							\
 {												\
 	enum { N = 16 / (size) };								\
-	const uint32_t row_bytes = (uint32_t)least(square->num_rows * (size), 64);		\
+	const uint32_t row_bytes = (uint32_t)min(square->num_rows * (size), 64);		\
 	const uint64_t bytes = _bzhi_u64(~0ull, row_bytes);					\
 	uint8_t *to = square->dst;								\
 	__m512i r[4 * N];									\

@@ -10,23 +10,12 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "arithmetic.h"
+#include "place.h"
+
 #define TARGET	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2")))
 #define INLINE	TARGET static inline __attribute__((always_inline))
 #define UNROLL	_Pragma("GCC unroll 64")
-
-INLINE int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
-#define BEYOND(place, bytes)	((void *)((uintptr_t)(place) + (uintptr_t)(bytes)))
-
-/* A place that goes from row to row. Kept from compilers, which would hold an address for each. */
-#define ADVANCE(place, stride) do {								\
-	(place) = BEYOND(place, stride);							\
-	__asm__("" : "+r" (place));								\
-} while (0)
 
 /*
  * Interleaves the first half of count registers with the second, within lanes. log2(count) rounds

@@ -55,7 +55,7 @@ INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int
 /* Where a square begins that would go beyond the end: some of it has been done before, then. */
 INLINE int64_t fit(int64_t at, int64_t count, int64_t extent)
 {
-	return least(at, extent - count);
+	return min(at, extent - count);
 }
 
 /*
@@ -75,7 +75,7 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 		return;										\
 	}											\
 	for (int64_t first = 0; first < columns; first = end) {					\
-		end = least(first + LINE, columns);						\
+		end = min(first + LINE, columns);						\
 		for (int64_t row = 0; row < rows; row += ROWS) {				\
 			const int64_t r = fit(row, ROWS, rows);					\
 												\

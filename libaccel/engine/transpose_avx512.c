@@ -13,7 +13,7 @@
 
 INLINE __mmask64 mask_of(int64_t bytes)
 {
-	return _bzhi_u64(~0ull, (uint32_t)least(bytes, 64));
+	return _bzhi_u64(~0ull, (uint32_t)min(bytes, 64));
 }
 
 /*
@@ -47,7 +47,7 @@ INLINE const uint8_t *next_row_or_last(const struct square *square, int n, const
 	const uint8_t *row = *next;
 
 	if (square->places)
-		return BEYOND(square->src, square->places[least(n, square->num_rows - 1)]);
+		return BEYOND(square->src, square->places[min(n, square->num_rows - 1)]);
 	ADVANCE(*next, n + 1 < square->num_rows ? square->src_stride : 0);
 	return row;
 }

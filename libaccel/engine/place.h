@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Places in memory that kernels go to row by row, whatever the stride.
+ */
+#ifndef TESSERA_ENGINE_PLACE_H
+#define TESSERA_ENGINE_PLACE_H
+
+#include <stdint.h>
+
+/* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
+#define BEYOND(place, bytes)	((void *)((uintptr_t)(place) + (uintptr_t)(bytes)))
+
+/* A place that goes from row to row. Kept from compilers, which would hold an address for each. */
+#define ADVANCE(place, stride) do {								\
+	(place) = BEYOND(place, stride);							\
+	__asm__("" : "+r" (place));								\
+} while (0)
+
+#endif /* TESSERA_ENGINE_PLACE_H */

@@ -498,7 +498,7 @@ static __u32 write_jobs(struct fuzzer *f)
 	struct drm_tessera_job *to = f->arena->jobs;
 	__u32 count = 1 + below(f, 3), n;
 
-	if (chance(f, 1))
+	if (!below(f, 1000))
 		count = below(f, DRM_TESSERA_MAX_JOBS + 2);
 	for (n = 0; n < count; n++) {
 		if (n < 2)
@@ -938,9 +938,9 @@ static const struct operation {
 	__u32 weight;
 	bool is_ours;		/* its errors are those that uapi/drm/tessera_accel.h lists */
 } operations[] = {
-	{ "open", open_file, 3, false },
+	{ "open", open_file, 2, false },
 	{ "close", close_file, 1, false },
-	{ "dup", dup_file, 2, false },
+	{ "dup", dup_file, 3, false },
 	{ "poll, fdinfo", look_at_file, 3, false },
 	{ "DEV_QUERY", query, 10, true },
 	{ "BO_CREATE", create_buffer, 10, true },

@@ -33,6 +33,7 @@
 #define TESSERA_REG_FEATURES		0x00c	/* ro */
 #define   TESSERA_FEATURE_TEST		(1 << 0)	/* TESSERA_REG_TEST_* exist */
 #define   TESSERA_FEATURE_HINTS		(1 << 1)	/* TESSERA_QUEUE_HINTS exists */
+#define   TESSERA_FEATURE_COUNTERS	(1 << 2)	/* the registers of the model exist */
 #define TESSERA_REG_SRAM_SIZE		0x010	/* ro, 64 bits: bytes for each queue's engine */
 #define TESSERA_REG_CONTROL		0x018	/* rw */
 #define   TESSERA_CONTROL_RESET		(1 << 0)	/* write 1; done when it reads 0 */
@@ -46,6 +47,18 @@
 #define TESSERA_REG_TEST_HANG		0x030	/* rw: see below; only with FEATURE_TEST */
 #define TESSERA_REG_TEST_SKEW		0x034	/* rw: see below; only with FEATURE_TEST */
 #define TESSERA_REG_TEST_INTERRUPT	0x038	/* wo: see below; only with FEATURE_TEST */
+#define TESSERA_REG_GRID_COLUMNS	0x040	/* ro: of the model: engines in a row of the grid */
+#define TESSERA_REG_CLOCK		0x044	/* ro: of the model: cycles in a millisecond */
+
+/*
+ * ro, 64 bits: of the model: bytes that have crossed the link from engine n to its neighbour, mod
+ * 2^64, since the device was reset
+ */
+#define TESSERA_REG_LINK(n, direction)	(0x800 + 32 * (n) + 8 * (direction))
+#define   TESSERA_LINK_EAST		0	/* to engine n + 1 */
+#define   TESSERA_LINK_WEST		1	/* to engine n - 1 */
+#define   TESSERA_LINK_SOUTH		2	/* to engine n + GRID_COLUMNS */
+#define   TESSERA_LINK_NORTH		3	/* to engine n - GRID_COLUMNS */
 
 /*
  * BUFFERS and NUM_BUFFERS: each write drops all that the device has cached of buffers.
@@ -85,15 +98,20 @@
 #define TESSERA_QUEUE_NUM_DOORBELLS	0x38	/* ro: writes to TAIL, mod 2^32 */
 #define TESSERA_QUEUE_NUM_INTERRUPTS	0x3c	/* ro: times its vector was raised, mod 2^32 */
 #define TESSERA_QUEUE_HINTS		0x40	/* rw, 64 bits: DMA address, 16-aligned, or 0 */
+#define TESSERA_QUEUE_COUNTERS		0x48	/* rw, 64 bits: DMA address, 8-aligned, or 0 */
+/* ro, 64 bits each: the members of struct tessera_hw_counters, of all jobs, mod 2^64 */
+#define TESSERA_QUEUE_TOTAL(n)		(0x100 + 8 * (n))
 
 /*
  * All but CONTROL and TAIL can be written only while the queue is disabled (STATUS reads 0).
- * Enabling sets TAIL, HEAD, PROGRESS and the two counters to 0. Disabling stops the running job
- * and drops those pending; it is done when STATUS reads 0: nothing of the queue is in flight then.
+ * Enabling sets TAIL, HEAD, PROGRESS, the two counters and the totals to 0. Disabling stops the
+ * running job and drops those pending; it is done when STATUS reads 0: nothing of the queue is in
+ * flight then.
  *
  * Entry TAIL % size is the next to be produced. When a job ends, the device writes the job's
- * result to entry HEAD % size of RESULTS, then the sequence of the ring entry to COMPLETION,
- * then raises the queue's vector if the entry asks for it.
+ * result to entry HEAD % size of RESULTS and, with COUNTERS not 0, its counters to entry HEAD %
+ * size of that, then the sequence of the ring entry to COMPLETION, then raises the queue's vector
+ * if the entry asks for it.
  */
 
 /**
@@ -153,6 +171,48 @@ struct tessera_hw_result {
 	__le64 nanoseconds;
 	/** @sequence: that of the ring entry */
 	__le64 sequence;
+};
+
+/**
+ * struct tessera_hw_memory_counters - &struct drm_tessera_memory_counters
+ */
+struct tessera_hw_memory_counters {
+	/** @bytes_read: bytes used */
+	__le64 bytes_read;
+	/** @bytes_written: bytes stored */
+	__le64 bytes_written;
+	/** @bursts_read: bursts touched for them */
+	__le64 bursts_read;
+	/** @bursts_written: bursts touched for them */
+	__le64 bursts_written;
+	/** @cycles: modelled */
+	__le64 cycles;
+};
+
+/**
+ * struct tessera_hw_counters - what a job did, &struct drm_tessera_job_counters
+ */
+struct tessera_hw_counters {
+	/** @points: of its loops */
+	__le64 points;
+	/** @windows_failed: loads and stores that a window kept from happening */
+	__le64 windows_failed;
+	/** @memory: by &enum drm_tessera_memory */
+	struct tessera_hw_memory_counters memory[DRM_TESSERA_NUM_MEMORIES];
+	/** @noc_bytes: bytes in bursts that crossed the network */
+	__le64 noc_bytes;
+	/** @noc_hops: links that these bursts crossed */
+	__le64 noc_hops;
+	/** @noc_cycles: modelled, of an idle network */
+	__le64 noc_cycles;
+	/** @noc_wait_cycles: more, for others were on its links */
+	__le64 noc_wait_cycles;
+	/** @cycles: modelled, from its start to its end */
+	__le64 cycles;
+	/** @energy_pj: modelled, picojoules */
+	__le64 energy_pj;
+	/** @reserved: zero */
+	__le64 reserved[2];
 };
 
 /**

@@ -419,8 +419,15 @@ struct drm_tessera_dev_info {
 	__u32 max_syncs;
 	/** @sram_size: bytes of on-chip memory of each processing element */
 	__u64 sram_size;
-	/** @max_bo_size: bytes of the largest buffer */
+	/** @max_bo_size: bytes of the largest buffer in system memory */
 	__u64 max_bo_size;
+	/**
+	 * @grid_columns: processing elements stand in rows of so many: element n in column
+	 * n % grid_columns; 0: the device does not say
+	 */
+	__u32 grid_columns;
+	/** @clock_khz: cycles of a job's counters in a millisecond; 0: there are no counters */
+	__u32 clock_khz;
 };
 
 /**
@@ -452,6 +459,66 @@ enum drm_tessera_cause {
 };
 
 /**
+ * enum drm_tessera_memory - where operands are
+ */
+enum drm_tessera_memory {
+	/** @DRM_TESSERA_MEMORY_SYSTEM: the memory of the machine */
+	DRM_TESSERA_MEMORY_SYSTEM = 0,
+	/** @DRM_TESSERA_MEMORY_SRAM: the on-chip memory of processing elements */
+	DRM_TESSERA_MEMORY_SRAM,
+};
+
+#define DRM_TESSERA_NUM_MEMORIES	2
+
+/**
+ * struct drm_tessera_memory_counters - what a job did to a memory, indices included
+ *
+ * Bytes are those of the elements that were loaded and stored. A burst is the piece that the memory
+ * is accessed in: an access in the burst that the same operand has accessed last, in the order
+ * of the loops, does not count.
+ */
+struct drm_tessera_memory_counters {
+	/** @bytes_read: bytes used */
+	__u64 bytes_read;
+	/** @bytes_written: bytes stored */
+	__u64 bytes_written;
+	/** @bursts_read: bursts touched for them */
+	__u64 bursts_read;
+	/** @bursts_written: bursts touched for them */
+	__u64 bursts_written;
+	/** @cycles: that the device's model gives it */
+	__u64 cycles;
+};
+
+/**
+ * struct drm_tessera_job_counters - what a job did, by the device's model
+ *
+ * Exact, but for a job that did not succeed: then all is zero.
+ */
+struct drm_tessera_job_counters {
+	/** @points: of its loops */
+	__u64 points;
+	/** @windows_failed: loads and stores that a window kept from happening */
+	__u64 windows_failed;
+	/** @memory: by &enum drm_tessera_memory */
+	struct drm_tessera_memory_counters memory[DRM_TESSERA_NUM_MEMORIES];
+	/** @noc_bytes: bytes in bursts that crossed the network between processing elements */
+	__u64 noc_bytes;
+	/** @noc_hops: links that these bursts crossed, of all together */
+	__u64 noc_hops;
+	/** @noc_cycles: that the network took for them, had it been idle */
+	__u64 noc_cycles;
+	/** @noc_wait_cycles: more, for others were on its links */
+	__u64 noc_wait_cycles;
+	/** @cycles: from its start to its end: what can be at once is counted once */
+	__u64 cycles;
+	/** @energy_pj: picojoules */
+	__u64 energy_pj;
+	/** @reserved: zero */
+	__u64 reserved[2];
+};
+
+/**
  * struct drm_tessera_job_result - how one job of a submission ended
  */
 struct drm_tessera_job_result {
@@ -467,6 +534,8 @@ struct drm_tessera_job_result {
 	__s64 offset;
 	/** @device_ns: out, nanoseconds from its start to its end on the device */
 	__u64 device_ns;
+	/** @counters: out, if the submission asked for them with DRM_TESSERA_SUBMIT_COUNTERS */
+	struct drm_tessera_job_counters counters;
 };
 
 /**
@@ -507,18 +576,29 @@ struct drm_tessera_submit_result {
 	__u64 end_ns;
 };
 
+/** define DRM_TESSERA_BO_SRAM - the buffer is in the on-chip memory of a processing element */
+#define DRM_TESSERA_BO_SRAM		(1 << 0)
+
 /**
  * struct drm_tessera_bo_create - argument of DRM_IOCTL_TESSERA_BO_CREATE
  *
- * The buffer reads as zero until it is written.
+ * The buffer reads as zero until it is written. On-chip memory is mapped write-combined, and cannot
+ * be shared with other devices (EOPNOTSUPP); what is in it survives that the system sleeps.
  */
 struct drm_tessera_bo_create {
-	/** @size: in, bytes wanted, from 1 to max_bo_size; out, rounded up to whole pages */
+	/**
+	 * @size: in, bytes wanted, from 1 to max_bo_size, or with DRM_TESSERA_BO_SRAM to sram_size;
+	 * out, rounded up to whole pages
+	 */
 	__u64 size;
-	/** @flags: in, zero */
+	/** @flags: in, DRM_TESSERA_BO_SRAM or 0 */
 	__u32 flags;
 	/** @handle: out, names the buffer in this file; never 0 */
 	__u32 handle;
+	/** @pe: in, DRM_TESSERA_BO_SRAM: whose, less than num_queues; otherwise zero */
+	__u32 pe;
+	/** @reserved: in, zero */
+	__u32 reserved;
 };
 
 /**
@@ -585,6 +665,9 @@ enum drm_tessera_priority {
 	DRM_TESSERA_PRIORITY_LOW,
 };
 
+/** define DRM_TESSERA_SUBMIT_COUNTERS - keep the counters of each job with its result */
+#define DRM_TESSERA_SUBMIT_COUNTERS	(1 << 0)
+
 /**
  * struct drm_tessera_submit - argument of DRM_IOCTL_TESSERA_SUBMIT
  *
@@ -593,7 +676,7 @@ enum drm_tessera_priority {
  * before the first of them runs; if one is refused, none runs and no syncobj is touched.
  */
 struct drm_tessera_submit {
-	/** @flags: in, zero */
+	/** @flags: in, DRM_TESSERA_SUBMIT_COUNTERS or 0 */
 	__u32 flags;
 	/** @queue: in, less than num_queues, or DRM_TESSERA_QUEUE_ANY */
 	__u32 queue;

@@ -217,10 +217,10 @@ $(trap): tests/traps/trivial_accel.c tests/traps/Kbuild build/kdir.stamp
 # --- the emulator and the guest ------------------------------------------------------------------
 
 emulator := build/qemu/qemu-system-x86_64
-qtest := build/qemu/tessera-test
+qtests := $(patsubst tests/qtest/%.c,build/qemu/%,$(wildcard tests/qtest/*-test.c))
 emulator_sources := $(wildcard qemu/*.c qemu/*.h qemu/Kconfig qemu/meson.build qemu/trace-events \
 		    uapi/drm/*.h libaccel/engine/*.[ch]) qemu/build qemu/devices.mak \
-		    driver/tessera_hw.h tests/qtest/tessera-test.c
+		    driver/tessera_hw.h $(wildcard tests/qtest/*.[ch])
 
 ##:qemu: the emulator with the device, and the device's tests
 qemu: $(emulator)
@@ -230,7 +230,7 @@ build/qemu.done: $(emulator_sources) build/qemu.stamp
 	$(Q)qemu/build
 	@touch $@
 
-$(emulator) $(qtest): build/qemu.done
+$(emulator) $(qtests): build/qemu.done
 
 # With QEMU= there is no emulator to build.
 guest: $(if $(QEMU),,build/qemu.done) module tool

@@ -24,7 +24,7 @@
 /* Linux 7.0 allocates by type. */
 #ifndef kzalloc_obj
 #define kzalloc_obj(object, flags)	kzalloc(sizeof(object), flags)
-#define kvmalloc_obj(object, flags)	kvmalloc(sizeof(object), flags)
+#define kmalloc_obj(object, flags)	kmalloc(sizeof(object), flags)
 #endif
 
 /* Linux 6.13 takes the namespace as a string. */

@@ -198,7 +198,6 @@ void tessera_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	u32 i;
 
 	fini_entities(file);
-	kvfree(file->parser);
 	for (i = 0; i < DRM_TESSERA_MAX_RESULTS; i++)
 		tessera_result_put(file->results[i]);
 	memset(file->results, 0, sizeof(file->results));

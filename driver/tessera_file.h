@@ -19,7 +19,6 @@
 struct drm_device;
 struct drm_file;
 struct drm_printer;
-struct tessera_parser;
 struct tessera_device;
 
 #define TESSERA_NUM_PRIORITIES	(DRM_TESSERA_PRIORITY_LOW + 1)
@@ -64,8 +63,6 @@ struct tessera_file {
 	struct work_struct free_work;
 	/** @num_entities: those of @entities that are initialized */
 	u32 num_entities;
-	/** @parser: working memory of SUBMIT while none is at it, or NULL; taken by xchg() */
-	struct tessera_parser *parser;
 	/** @num_hangs: jobs of this file that had to be stopped */
 	atomic_t num_hangs;
 	/** @device_ns: nanoseconds that the device has spent on jobs of this file */

@@ -2,13 +2,9 @@
 /*
  * The rules for layout jobs, in the order in which a job is judged: its form (EINVAL), sums that
  * overflow (EOVERFLOW), stores to read-only buffers (EACCES), addresses outside of buffers
- * (ERANGE), and last, where it can be found out in bounded time, stores that meet sources or
- * other stores.
+ * (ERANGE). Whether stores meet sources or each other is not asked: that does no harm to others.
  */
 #include "tessera_layout.h"
-
-/* Sums that the search for overlaps deals with stay below this, so that their differences fit */
-#define SOLVER_LIMIT	((s64)1 << 61)
 
 static __printf(3, 4) int refuse(struct tessera_layout_error *error, int code, const char *format,
 				 ...)
@@ -350,20 +346,7 @@ static int check_form(const struct tessera_layout_job *job, struct tessera_layou
 
 /* Sums: every one must fit 64 bits, or nothing that follows means anything */
 
-/* offset + sum_d x_d * factors[d], over a box: an interval for each of the count x_d */
-struct sum {
-	s64 offset;
-	const s64 *factors;
-	u32 count;
-};
-
-static struct sum affine_sum(const struct tessera_layout_job *job,
-			     const struct drm_tessera_affine *affine)
-{
-	return (struct sum){ affine->offset, affine->strides, job->rank };
-}
-
-/* All the points of a job */
+/* All the points of a job: an interval for each loop */
 static void fill_box(const struct tessera_layout_job *job, struct tessera_interval *box)
 {
 	u32 d;
@@ -372,26 +355,22 @@ static void fill_box(const struct tessera_layout_job *job, struct tessera_interv
 		box[d] = (struct tessera_interval){ 0, (s64)(job->extents[d] - 1) };
 }
 
-/* Whether all partial sums, in any order, over a box that begins at 0 are below the limit */
-static bool sum_is_below(struct sum sum, const struct tessera_interval *box, u64 limit)
-{
-	u64 total = magnitude(sum.offset);
-	u64 term;
-	u32 d;
-
-	for (d = 0; d < sum.count; d++) {
-		if (check_mul_overflow(magnitude(sum.factors[d]), (u64)box[d].highest, &term) ||
-		    check_add_overflow(total, term, &total))
-			return false;
-	}
-	return total < limit;
-}
-
+/* Whether all partial sums, in any order, over a box that begins at 0 fit */
 static bool affine_fits(const struct tessera_layout_job *job,
 			const struct drm_tessera_affine *affine,
 			const struct tessera_interval *box)
 {
-	return sum_is_below(affine_sum(job, affine), box, (u64)S64_MAX + 1);
+	u64 total = magnitude(affine->offset);
+	u64 term;
+	u32 d;
+
+	for (d = 0; d < job->rank; d++) {
+		if (check_mul_overflow(magnitude(affine->strides[d]), (u64)box[d].highest,
+				       &term) ||
+		    check_add_overflow(total, term, &total))
+			return false;
+	}
+	return total <= S64_MAX;
 }
 
 static int check_sums(const struct tessera_layout_job *job, struct tessera_layout_error *error)
@@ -462,16 +441,17 @@ static bool tighten(struct tessera_interval *x, s64 factor, struct tessera_inter
 	return x->lowest <= x->highest;
 }
 
-/* The values of a sum. False when a number does not fit. */
-static bool sum_values(struct sum sum, const struct tessera_interval *box,
-		       struct tessera_interval *values)
+/* The values over a box. False when a number does not fit. */
+static bool affine_values(const struct tessera_layout_job *job,
+			  const struct drm_tessera_affine *affine,
+			  const struct tessera_interval *box, struct tessera_interval *values)
 {
 	struct tessera_interval term;
 	u32 d;
 
-	*values = (struct tessera_interval){ sum.offset, sum.offset };
-	for (d = 0; d < sum.count; d++) {
-		if (!scale(box[d], sum.factors[d], &term) || !add(values, term))
+	*values = (struct tessera_interval){ affine->offset, affine->offset };
+	for (d = 0; d < job->rank; d++) {
+		if (!scale(box[d], affine->strides[d], &term) || !add(values, term))
 			return false;
 	}
 	return true;
@@ -483,19 +463,21 @@ static bool is_below(struct tessera_interval a, struct tessera_interval b)
 }
 
 /*
- * Tightens each x in turn to where the sum can be in range, as the others then are. The caller
- * knows that the sum fits. Returns whether anything is left.
+ * Tightens each dimension in turn to where the window can hold, as the others then are: its value,
+ * which fits, is in range. Returns whether anything is left.
  */
-static bool tighten_by_sum(struct sum sum, struct tessera_interval range,
-			   struct tessera_interval *box, bool *has_changed)
+static bool tighten_by_window(const struct tessera_layout_job *job,
+			      const struct drm_tessera_window *window,
+			      struct tessera_interval *box)
 {
+	const struct tessera_interval range = { 0, (s64)window->limit - 1 };
 	struct tessera_interval values, term, rest;
 	u32 d;
 
-	sum_values(sum, box, &values);
-	for (d = 0; d < sum.count; d++) {
+	affine_values(job, &window->value, box, &values);
+	for (d = 0; d < job->rank; d++) {
 		struct tessera_interval before = box[d];
-		s64 factor = sum.factors[d];
+		s64 factor = window->value.strides[d];
 
 		if (is_below(values, range) || is_below(range, values))
 			return false;
@@ -510,7 +492,6 @@ static bool tighten_by_sum(struct sum sum, struct tessera_interval range,
 			rest.highest = S64_MAX;
 		if (!tighten(&box[d], factor, rest))
 			return false;
-		*has_changed |= box[d].lowest != before.lowest || box[d].highest != before.highest;
 		values.lowest -= term.lowest;
 		values.highest -= term.highest;
 		scale(box[d], factor, &term);
@@ -523,18 +504,13 @@ static bool tighten_by_sum(struct sum sum, struct tessera_interval range,
 static bool tighten_box(const struct tessera_layout_job *job, u32 window_mask,
 			struct tessera_interval *box)
 {
-	bool has_changed = false;
 	u32 w, round;
 
 	fill_box(job, box);
 	for (round = 0; round < 2; round++) {
 		for (w = 0; w < job->num_windows; w++) {
-			const struct drm_tessera_window *window = &job->windows[w];
-			const struct tessera_interval range = { 0, (s64)window->limit - 1 };
-
 			if ((window_mask & BIT(w)) &&
-			    !tighten_by_sum(affine_sum(job, &window->value), range, box,
-					    &has_changed))
+			    !tighten_by_window(job, &job->windows[w], box))
 				return false;
 		}
 	}
@@ -608,7 +584,7 @@ static void prove_with_window(const struct tessera_layout_job *job,
 	if (quotient * value->strides[d] != proof->address.strides[d])
 		return;
 	if (!take_multiple(job, value, quotient, &next.address) ||
-	    !sum_values(affine_sum(job, &next.address), box, &rest) ||
+	    !affine_values(job, &next.address, box, &rest) ||
 	    !scale(value_interval, quotient, &multiple) || !add(&next.taken, multiple))
 		return;
 	next.interval = next.taken;
@@ -636,14 +612,14 @@ bool tessera_layout_bounds(const struct tessera_layout_job *job, u32 window_mask
 	if (!tighten_box(job, window_mask, box))
 		return false;
 	/* All of these fit: check_sums() */
-	sum_values(affine_sum(job, address), box, &proof.interval);
+	affine_values(job, address, box, &proof.interval);
 	for (w = 0; w < job->num_windows; w++) {
 		const struct drm_tessera_window *window = &job->windows[w];
 		struct tessera_interval value;
 
 		if (!(window_mask & BIT(w)))
 			continue;
-		sum_values(affine_sum(job, &window->value), box, &value);
+		affine_values(job, &window->value, box, &value);
 		value.lowest = max(value.lowest, 0);
 		value.highest = min(value.highest, (s64)window->limit - 1);
 		if (value.lowest > value.highest)
@@ -685,7 +661,7 @@ static int check_bounds(const struct tessera_layout_job *job, u32 k,
 }
 
 /**
- * tessera_layout_check() - judge a job by all rules but those of overlaps
+ * tessera_layout_check() - judge a job by all rules
  * @job: the job
  * @error: where the reason goes when it is refused
  *
@@ -710,338 +686,6 @@ int tessera_layout_check(const struct tessera_layout_job *job, struct tessera_la
 		ret = check_bounds(job, k, error);
 		if (ret)
 			return ret;
-	}
-	return 0;
-}
-
-/*
- * Overlaps: is there a point of a box at which several sums lie in given ranges? The box is cut
- * in two again and again, each part tightened by the sums' ranges, until a corner of one is
- * such a point or the search has used up its share.
- */
-
-static struct sum constraint_sum(const struct tessera_solver *solver,
-				 const struct tessera_constraint *constraint)
-{
-	return (struct sum){ constraint->offset, constraint->coefficients, solver->num_variables };
-}
-
-/* Whether some multiple of the coefficients' divisor is in range at all */
-static bool constraint_can_hold(const struct tessera_constraint *constraint)
-{
-	s64 lowest = constraint->range.lowest - constraint->offset;
-	s64 highest = constraint->range.highest - constraint->offset;
-	u64 divisor = 0;
-	u32 v;
-
-	for (v = 0; v < TESSERA_SOLVER_VARIABLES; v++)
-		divisor = gcd(divisor, magnitude(constraint->coefficients[v]));
-	if (!divisor)
-		return lowest <= 0 && highest >= 0;
-	return floor_divide(highest, divisor) >= ceiling_divide(lowest, divisor);
-}
-
-static bool tighten_by_constraints(const struct tessera_solver *solver,
-				   struct tessera_solver_box *box)
-{
-	bool has_changed = true;
-	u32 c, round;
-
-	for (round = 0; has_changed && round < 3; round++) {
-		has_changed = false;
-		for (c = 0; c < solver->num_constraints; c++) {
-			const struct tessera_constraint *constraint = &solver->constraints[c];
-
-			if (!tighten_by_sum(constraint_sum(solver, constraint), constraint->range,
-					    box->variables, &has_changed))
-				return false;
-		}
-	}
-	return true;
-}
-
-/* Whether everything holds where each variable has its least value */
-static bool lowest_corner_holds(const struct tessera_solver *solver,
-				const struct tessera_solver_box *box)
-{
-	u32 c, v;
-
-	for (c = 0; c < solver->num_constraints; c++) {
-		const struct tessera_constraint *constraint = &solver->constraints[c];
-		s64 sum = constraint->offset;
-
-		for (v = 0; v < solver->num_variables; v++)
-			sum += constraint->coefficients[v] * box->variables[v].lowest;
-		if (sum < constraint->range.lowest || sum > constraint->range.highest)
-			return false;
-	}
-	return true;
-}
-
-/* The variable that moves the first constraint the most, or num_variables when all are fixed */
-static u32 variable_to_split(const struct tessera_solver *solver,
-			     const struct tessera_solver_box *box)
-{
-	u32 best = solver->num_variables;
-	u64 best_reach = 0;
-	u32 v;
-
-	for (v = 0; v < solver->num_variables; v++) {
-		const struct tessera_interval *x = &box->variables[v];
-		u64 reach;
-
-		if (x->lowest == x->highest)
-			continue;
-		reach = magnitude(solver->constraints[0].coefficients[v]) *
-			(u64)(x->highest - x->lowest);
-		if (best == solver->num_variables || reach > best_reach) {
-			best = v;
-			best_reach = reach;
-		}
-	}
-	return best;
-}
-
-/* Whether a point was found. It is not known that there is none when none was found. */
-static bool search(struct tessera_solver *solver)
-{
-	u32 nodes = TESSERA_SOLVER_QUESTION_NODES;
-	u32 c, v;
-
-	for (c = 0; c < solver->num_constraints; c++) {
-		const struct tessera_constraint *constraint = &solver->constraints[c];
-
-		if (!sum_is_below(constraint_sum(solver, constraint), solver->boxes[0].variables,
-				  SOLVER_LIMIT) || !constraint_can_hold(constraint))
-			return false;
-	}
-	solver->num_boxes = 1;
-	while (solver->num_boxes && nodes && solver->nodes_left) {
-		struct tessera_solver_box *box = &solver->boxes[solver->num_boxes - 1];
-		s64 middle;
-
-		nodes--;
-		solver->nodes_left--;
-		if (!tighten_by_constraints(solver, box)) {
-			solver->num_boxes--;
-			continue;
-		}
-		if (lowest_corner_holds(solver, box))
-			return true;
-		v = variable_to_split(solver, box);
-		if (v == solver->num_variables) {
-			solver->num_boxes--;
-			continue;
-		}
-		middle = box->variables[v].lowest +
-			 (box->variables[v].highest - box->variables[v].lowest) / 2;
-		if (solver->num_boxes < TESSERA_SOLVER_DEPTH) {
-			/* The lower half goes on top, where it is looked at first */
-			box[1] = box[0];
-			box[0].variables[v].lowest = middle + 1;
-			box++;
-			solver->num_boxes++;
-		}
-		box->variables[v].highest = middle;
-	}
-	return false;
-}
-
-static struct tessera_constraint *add_constraint(struct tessera_solver *solver, s64 lowest,
-						 s64 highest)
-{
-	struct tessera_constraint *constraint = &solver->constraints[solver->num_constraints++];
-
-	memset(constraint, 0, sizeof(*constraint));
-	constraint->range.lowest = max(lowest, -SOLVER_LIMIT);
-	constraint->range.highest = min(highest, SOLVER_LIMIT);
-	return constraint;
-}
-
-/*
- * A question is about two points: i, where the destination is stored to, and j, where another
- * operand is used. The first coordinates, so many as are shared, are the same variables of the
- * search; those of j that are not shared come behind those of i.
- */
-
-/* Adds sign * affine to the sum. False when a number does not fit. */
-static bool add_affine(const struct tessera_layout_job *job, struct tessera_constraint *constraint,
-		       const struct drm_tessera_affine *affine, s64 sign, u32 num_shared)
-{
-	s64 product;
-	u32 d;
-
-	if (check_mul_overflow(affine->offset, sign, &product) ||
-	    check_add_overflow(constraint->offset, product, &constraint->offset))
-		return false;
-	for (d = 0; d < job->rank; d++) {
-		u32 variable = d < num_shared ? d : job->rank + d;
-		s64 *coefficient = &constraint->coefficients[variable];
-
-		/* A stride that is never taken may be anything */
-		if (job->extents[d] == 1)
-			continue;
-		if (check_mul_overflow(affine->strides[d], sign, &product) ||
-		    check_add_overflow(*coefficient, product, coefficient))
-			return false;
-	}
-	return true;
-}
-
-static bool add_windows(const struct tessera_layout_job *job, struct tessera_solver *solver,
-			u32 window_mask, u32 num_shared)
-{
-	u32 w;
-
-	for (w = 0; w < job->num_windows; w++) {
-		const struct drm_tessera_window *window = &job->windows[w];
-
-		if ((window_mask & BIT(w)) &&
-		    !add_affine(job, add_constraint(solver, 0, (s64)window->limit - 1),
-				&window->value, 1, num_shared))
-			return false;
-	}
-	return true;
-}
-
-/* Asks for points at which the store lies this many bytes behind what is used of operand k. */
-static bool ask_for_distance(const struct tessera_layout_job *job, struct tessera_solver *solver,
-			     u32 k, u32 num_shared, s64 lowest, s64 highest)
-{
-	const struct drm_tessera_operand *destination = &job->operands[0];
-	const struct drm_tessera_operand *other = &job->operands[k];
-	struct tessera_constraint *distance;
-
-	solver->num_variables = 2 * job->rank;
-	solver->num_constraints = 0;
-	fill_box(job, solver->boxes[0].variables);
-	fill_box(job, solver->boxes[0].variables + job->rank);
-	distance = add_constraint(solver, lowest, highest);
-	/* Nothing is loaded where the destination's windows do not hold */
-	return add_affine(job, distance, &destination->address, 1, job->rank) &&
-	       add_affine(job, distance, &other->address, -1, num_shared) &&
-	       add_windows(job, solver, destination->window_mask, job->rank) &&
-	       add_windows(job, solver, destination->window_mask | other->window_mask,
-			   num_shared);
-}
-
-/* Asks for points at which the store shares a byte with what is used of operand k. */
-static bool ask_for_meeting(const struct tessera_layout_job *job, struct tessera_solver *solver,
-			    u32 k, u32 num_shared)
-{
-	s64 destination_size = tessera_dtype_size(job->operands[0].dtype);
-	s64 other_size = tessera_dtype_size(job->operands[k].dtype);
-
-	return ask_for_distance(job, solver, k, num_shared, 1 - destination_size,
-				other_size - 1);
-}
-
-/* Whether two stores meet. Points that are not the same differ first in some dimension. */
-static bool stores_meet(const struct tessera_layout_job *job, struct tessera_solver *solver)
-{
-	struct tessera_constraint *order;
-	u32 d;
-
-	for (d = 0; d < job->rank; d++) {
-		if (job->extents[d] == 1)
-			continue;
-		if (!ask_for_meeting(job, solver, 0, d))
-			return false;
-		order = add_constraint(solver, 1, (s64)(job->extents[d] - 1));
-		order->coefficients[d] = -1;
-		order->coefficients[job->rank + d] = 1;
-		if (search(solver))
-			return true;
-	}
-	return false;
-}
-
-/* Whether some point loads anything but the element that it stores to */
-static bool source_is_elsewhere(const struct tessera_layout_job *job,
-				struct tessera_solver *solver, u32 k)
-{
-	u32 stored = job->operands[0].dtype;
-	u32 loaded = job->operands[k].dtype;
-	u32 all = job->rank;
-
-	if (tessera_dtype_size(stored) != tessera_dtype_size(loaded))
-		return true;
-	return (ask_for_distance(job, solver, k, all, 1, SOLVER_LIMIT) && search(solver)) ||
-	       (ask_for_distance(job, solver, k, all, -SOLVER_LIMIT, -1) && search(solver));
-}
-
-static bool source_is_overwritten(const struct tessera_layout_job *job,
-				  struct tessera_solver *solver, u32 k)
-{
-	const struct drm_tessera_operand *destination = &job->operands[0];
-	const struct drm_tessera_operand *source = &job->operands[k];
-	struct tessera_interval stores, loads;
-
-	if (is_indirect(source) || job->buffers[0].id != job->buffers[k].id)
-		return false;
-	if (!tessera_layout_bounds(job, destination->window_mask, &destination->address, &stores) ||
-	    !tessera_layout_bounds(job, destination->window_mask | source->window_mask,
-				   &source->address, &loads))
-		return false;
-	stores.highest += tessera_dtype_size(destination->dtype);
-	loads.highest += tessera_dtype_size(source->dtype);
-	if (stores.highest <= loads.lowest || loads.highest <= stores.lowest)
-		return false;
-	return source_is_elsewhere(job, solver, k) && ask_for_meeting(job, solver, k, 0) &&
-	       search(solver);
-}
-
-/* Whether each stride steps over all that the smaller ones reach: then no two stores meet */
-static bool strides_are_nested(const struct tessera_layout_job *job)
-{
-	const struct drm_tessera_affine *address = &job->operands[0].address;
-	u64 reach = tessera_dtype_size(job->operands[0].dtype);
-	u32 done = 0, count, d;
-
-	for (count = 0; count < job->rank; count++) {
-		u32 least = job->rank;
-
-		for (d = 0; d < job->rank; d++) {
-			if (job->extents[d] > 1 && !(done & BIT(d)) &&
-			    (least == job->rank || magnitude(address->strides[d]) <
-						   magnitude(address->strides[least])))
-				least = d;
-		}
-		if (least == job->rank)
-			return true;
-		if (magnitude(address->strides[least]) < reach)
-			return false;
-		/* The sum of all of these fits: check_sums() */
-		reach += magnitude(address->strides[least]) * (job->extents[least] - 1);
-		done |= BIT(least);
-	}
-	return true;
-}
-
-/**
- * tessera_layout_check_overlap() - look for a reason why a job has no defined result
- * @job: a job that tessera_layout_check() found good
- * @solver: working memory, needs no preparation
- * @error: where the reason goes when it is refused
- *
- * The search has a fixed length at most: a job that it does not refuse may still be such a job.
- *
- * Return: -EINVAL when its stores collide or overwrite a source other than in place, or 0.
- */
-int tessera_layout_check_overlap(const struct tessera_layout_job *job,
-				 struct tessera_solver *solver,
-				 struct tessera_layout_error *error)
-{
-	u32 k;
-
-	if (job_is_empty(job) || is_indirect(&job->operands[0]))
-		return 0;
-	solver->nodes_left = TESSERA_SOLVER_NODES;
-	if (!strides_are_nested(job) && stores_meet(job, solver))
-		return invalid(error, "operand 0: two points store to the same bytes");
-	for (k = 1; k < job->num_operands; k++) {
-		if (source_is_overwritten(job, solver, k))
-			return invalid(error, "operand %u: the destination overwrites it", k);
 	}
 	return 0;
 }

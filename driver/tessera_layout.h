@@ -10,7 +10,6 @@
 #ifdef __KERNEL__
 #include <linux/bits.h>
 #include <linux/errno.h>
-#include <linux/gcd.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
@@ -28,7 +27,7 @@
 struct tessera_layout_buffer {
 	/** @size: bytes */
 	u64 size;
-	/** @id: two operands share memory where their buffers have the same */
+	/** @id: its entry in the directory of buffers */
 	u32 id;
 	/** @is_writable: whether a job may store to it */
 	bool is_writable;
@@ -83,66 +82,11 @@ struct tessera_interval {
 	s64 highest;
 };
 
-/**
- * define TESSERA_SOLVER_NODES - boxes that the search for overlaps looks at, at most, for a job
- *
- * With at most 65 constraints of 16 variables each a box costs some ten microseconds at worst;
- * searches that find something find it within the first few dozen.
- */
-#define TESSERA_SOLVER_NODES		512
-/** define TESSERA_SOLVER_QUESTION_NODES - of these, at most, for one question of several */
-#define TESSERA_SOLVER_QUESTION_NODES	128
-/** define TESSERA_SOLVER_DEPTH - boxes that wait to be looked at; more than that are let go */
-#define TESSERA_SOLVER_DEPTH		96
-#define TESSERA_SOLVER_VARIABLES	(2 * DRM_TESSERA_MAX_RANK)
-#define TESSERA_SOLVER_CONSTRAINTS	(2 * DRM_TESSERA_MAX_WINDOWS + 2)
-
-/**
- * struct tessera_constraint - range.lowest <= offset + sum_v x_v * coefficients[v] <= range.highest
- */
-struct tessera_constraint {
-	/** @offset: the sum where all variables are 0 */
-	s64 offset;
-	/** @coefficients: what a step of each variable adds */
-	s64 coefficients[TESSERA_SOLVER_VARIABLES];
-	/** @range: where the sum has to be */
-	struct tessera_interval range;
-};
-
-/**
- * struct tessera_solver_box - a part of the space that is searched
- */
-struct tessera_solver_box {
-	/** @variables: the values that each may still have */
-	struct tessera_interval variables[TESSERA_SOLVER_VARIABLES];
-};
-
-/**
- * struct tessera_solver - working memory of tessera_layout_check_overlap(), too big for a stack
- */
-struct tessera_solver {
-	/** @num_variables: of the question at hand */
-	u32 num_variables;
-	/** @num_constraints: of the question at hand */
-	u32 num_constraints;
-	/** @num_boxes: that wait to be looked at */
-	u32 num_boxes;
-	/** @nodes_left: boxes that may still be looked at for this job */
-	u32 nodes_left;
-	/** @constraints: which all have to hold */
-	struct tessera_constraint constraints[TESSERA_SOLVER_CONSTRAINTS];
-	/** @boxes: a stack */
-	struct tessera_solver_box boxes[TESSERA_SOLVER_DEPTH];
-};
-
 u32 tessera_dtype_size(u32 dtype);
 bool tessera_dtype_is_integer(u32 dtype);
 
 int tessera_layout_check(const struct tessera_layout_job *job,
 			 struct tessera_layout_error *error);
-int tessera_layout_check_overlap(const struct tessera_layout_job *job,
-				 struct tessera_solver *solver,
-				 struct tessera_layout_error *error);
 bool tessera_layout_bounds(const struct tessera_layout_job *job, u32 window_mask,
 			   const struct drm_tessera_affine *address,
 			   struct tessera_interval *bounds);

@@ -67,8 +67,6 @@ struct out_sync {
 struct tessera_parser {
 	/** @job: the job at hand */
 	struct tessera_layout_job job;
-	/** @solver: for overlaps */
-	struct tessera_solver solver;
 	/** @error: what is wrong with the job */
 	struct tessera_layout_error error;
 };
@@ -420,26 +418,12 @@ static int add_job(struct tessera_submission *submission, struct drm_file *drm_f
 	if (ret)
 		return ret;
 	if (!tessera_unchecked)
-		ret = tessera_layout_check(&parser->job, &parser->error) ?:
-		      tessera_layout_check_overlap(&parser->job, &parser->solver, &parser->error);
+		ret = tessera_layout_check(&parser->job, &parser->error);
 	if (ret) {
 		drm_dbg(drm, "job %u: %s\n", index, parser->error.text);
 		return ret;
 	}
 	return encode_job(submission, &parser->job);
-}
-
-/* One that the file keeps, if it is not in use: it is too large to be allocated quickly */
-static struct tessera_parser *get_parser(struct tessera_file *file)
-{
-	struct tessera_parser *parser = xchg(&file->parser, NULL);
-
-	return parser ?: kvmalloc_obj(*parser, GFP_KERNEL_ACCOUNT);
-}
-
-static void put_parser(struct tessera_file *file, struct tessera_parser *parser)
-{
-	kvfree(xchg(&file->parser, parser));
 }
 
 static int add_jobs(struct tessera_submission *submission, struct drm_file *drm_file,
@@ -449,7 +433,7 @@ static int add_jobs(struct tessera_submission *submission, struct drm_file *drm_
 	int ret = 0;
 	u32 n;
 
-	parser = get_parser(submission->file);
+	parser = kmalloc_obj(*parser, GFP_KERNEL_ACCOUNT);
 	if (!parser)
 		return -ENOMEM;
 	for (n = 0; !ret && n < jobs->count; n++) {
@@ -458,7 +442,7 @@ static int add_jobs(struct tessera_submission *submission, struct drm_file *drm_
 		if (fatal_signal_pending(current))
 			ret = -EINTR;
 	}
-	put_parser(submission->file, parser);
+	kfree(parser);
 	return ret ?: map_last_chunk(submission);
 }
 

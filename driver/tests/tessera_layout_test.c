@@ -19,26 +19,17 @@ static void layout_rule(struct kunit *test)
 	const struct layout_case *rule = *(const struct layout_case * const *)test->param_value;
 	struct tessera_layout_error error = { };
 	struct tessera_layout_job *job;
-	struct tessera_solver *solver;
 	int ret;
 
 	job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
-	solver = kunit_kzalloc(test, sizeof(*solver), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, job);
-	KUNIT_ASSERT_NOT_NULL(test, solver);
 
 	rule->build(job);
 	KUNIT_ASSERT_EQ_MSG(test, 0, tessera_layout_check(job, &error), "%s", error.text);
-	KUNIT_ASSERT_EQ_MSG(test, 0, tessera_layout_check_overlap(job, solver, &error), "%s",
-			    error.text);
 
 	rule->change(job);
 	ret = tessera_layout_check(job, &error);
 	KUNIT_EXPECT_EQ_MSG(test, rule->check, ret, "%s", error.text);
-	if (!ret) {
-		ret = tessera_layout_check_overlap(job, solver, &error);
-		KUNIT_EXPECT_EQ_MSG(test, rule->check_overlap, ret, "%s", error.text);
-	}
 	/* What is refused is refused with a reason */
 	KUNIT_EXPECT_EQ(test, !ret, !error.text[0]);
 }

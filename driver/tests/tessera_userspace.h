@@ -33,15 +33,4 @@ typedef __u32 u32;
 typedef __u64 u64;
 typedef __s64 s64;
 
-static inline u64 gcd(u64 a, u64 b)
-{
-	while (b) {
-		u64 rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 #endif /* _TESSERA_USERSPACE_H_ */

@@ -611,7 +611,7 @@ TEST_F_TIMEOUT(hang, fault_is_no_hang_and_does_not_count, TEST_LONG_TIMEOUT)
 
 /*
  * A job that goes on for ever, and makes progress all the time: 2^60 elements, each stored to where
- * an index of 0 says, for stores without an index may not collide
+ * an index of 0 says
  */
 FIXTURE(endless_job) {
 	int fd;

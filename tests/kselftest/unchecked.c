@@ -3,9 +3,7 @@
  * The device alone: the driver, in a build for tests (CONFIG_DRM_ACCEL_TESSERA_TEST), hands jobs on
  * without looking at them (unchecked=1), and each that breaks a rule is found by the device: it
  * stores nothing, and the record of the fault says what it was. The rules of bounds have a case
- * each, next to one that is just within; all others are tried by random jobs. Stores that collide
- * or that overlap loads are not among them: what they do stays inside, and is for the driver to
- * refuse.
+ * each, next to one that is just within; all others are tried by random jobs.
  *
  *	unchecked [--seed N] [--count N]
  *

@@ -64,9 +64,10 @@ extern "C" {
  *
  * Points are visited in any order, and a job reads and writes in any order. A job whose
  * destination overlaps a source other than exactly in place (the same element at every point), or
- * whose stores collide, has no defined result; where the driver can prove it, it refuses the job
- * with EINVAL. Where a destination is INDIRECT and two indices are equal, one of the values
- * is stored, and it is not defined which. Nothing outside of the named buffers is ever reached.
+ * whose stores collide, has no defined result: whoever makes jobs sees to it, for it is not looked
+ * for here. What it stores to holds anything then, and nothing else is changed. Where a destination
+ * is INDIRECT and two indices are equal, one of the values is stored, and it is not defined which.
+ * Nothing outside of the named buffers is ever reached.
  * Where a window of the destination does not hold, no source and no index is read.
  *
  * A job with an extent of 0 is valid and does nothing; it is checked for its form alone, not for

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Guest memory for worker threads: RAM and nothing else. Everything else that an address may lead
- * to, MMIO above all, is refused before it is touched: it would take the BQL (see tessera.h), and
- * no guest has a reason to point the device there. The device's own SRAM is refused too: it is
- * named by a flag of a buffer, not by address.
+ * to, MMIO above all, is refused before it is touched: it would take the BQL, which workers never
+ * do (see tessera-host.h), and no guest has a reason to point the device there. The device's own
+ * SRAM is refused too: it is named by a flag of a buffer, not by address.
  */
 #include "qemu/osdep.h"
 #include "qemu/units.h"
 #include "exec/memory.h"
-#include "tessera.h"
+#include "exec/ramblock.h"
+#include "tessera-pci.h"
 
 #define TESSERA_DIRTY_CHUNK	(2 * MiB)
 
 bool tessera_dma_translate(TesseraState *s, uint64_t address, bool is_write,
 			   struct tessera_span *span)
 {
-	AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
+	TesseraPCI *t = tessera_pci(s);
+	AddressSpace *as = pci_get_address_space(PCI_DEVICE(t));
 	hwaddr size = UINT64_MAX - address;	/* so that no span wraps around */
 	hwaddr offset;
 	MemoryRegion *mr;
@@ -24,9 +26,9 @@ bool tessera_dma_translate(TesseraState *s, uint64_t address, bool is_write,
 		return false;
 	mr = address_space_translate(as, address, &offset, &size, is_write,
 				     MEMTXATTRS_UNSPECIFIED);
-	if (mr == &s->sram || !memory_access_is_direct(mr, is_write, MEMTXATTRS_UNSPECIFIED))
+	if (mr == &t->sram || !memory_access_is_direct(mr, is_write, MEMTXATTRS_UNSPECIFIED))
 		return false;
-	span->mr = mr;
+	span->memory = (TesseraMemory *)mr;
 	span->host = (uint8_t *)memory_region_get_ram_ptr(mr) + offset;
 	span->address = address;
 	span->size = size;
@@ -38,14 +40,15 @@ bool tessera_dma_translate(TesseraState *s, uint64_t address, bool is_write,
  * than the end of a mapping; so one is ended that began with the reference taken here. In parts,
  * because TCG locks all the pages of a range that have translations at once.
  */
-void tessera_dma_mark_dirty(TesseraState *s, MemoryRegion *mr, uint8_t *host, uint64_t size)
+void tessera_dma_mark_dirty(TesseraState *s, TesseraMemory *memory, uint8_t *host, uint64_t size)
 {
+	AddressSpace *as = pci_get_address_space(PCI_DEVICE(tessera_pci(s)));
 	uint64_t part;
 
 	for (; size; host += part, size -= part) {
 		part = MIN(size, TESSERA_DIRTY_CHUNK);
-		memory_region_ref(mr);
-		address_space_unmap(pci_get_address_space(PCI_DEVICE(s)), host, part, true, part);
+		memory_region_ref(tessera_memory_region(memory));
+		address_space_unmap(as, host, part, true, part);
 	}
 }
 
@@ -60,7 +63,7 @@ bool tessera_dma_find(TesseraState *s, uint64_t address, uint64_t size, unsigned
 	RCU_READ_LOCK_GUARD();
 	if (!tessera_dma_translate(s, address, access & TESSERA_ACCESS_WRITE, &spans->spans[0]))
 		return false;
-	tessera_regions_add(s, regions, spans->spans[0].mr);
+	tessera_regions_add(s, regions, spans->spans[0].memory);
 	spans->count = 1;
 	return true;
 }
@@ -97,7 +100,7 @@ static bool tessera_dma_copy(TesseraState *s, uint64_t address, void *data, uint
 		span.size = MIN(span.size, size);
 		if (is_write) {
 			memcpy(span.host, data, span.size);
-			tessera_dma_mark_dirty(s, span.mr, span.host, span.size);
+			tessera_dma_mark_dirty(s, span.memory, span.host, span.size);
 		} else {
 			memcpy(data, span.host, span.size);
 		}
@@ -146,8 +149,29 @@ bool tessera_dma_write_word(TesseraState *s, uint64_t address, uint64_t value)
 		/* Pairs with the guest's read of the word: who sees it sees the results as well */
 		smp_wmb();
 		qatomic_set((uint64_t *)span.host, cpu_to_le64(value));
-		tessera_dma_mark_dirty(s, span.mr, span.host, sizeof(value));
+		tessera_dma_mark_dirty(s, span.memory, span.host, sizeof(value));
 	}
 	tessera_dma_leave(s);
 	return is_whole;
+}
+
+void tessera_memory_keep(TesseraMemory *memory)
+{
+	memory_region_ref(tessera_memory_region(memory));
+}
+
+void tessera_memory_release(TesseraMemory *memory)
+{
+	memory_region_unref(tessera_memory_region(memory));
+}
+
+bool tessera_memory_file(TesseraMemory *memory, const uint8_t *host, int *fd, off_t *offset)
+{
+	MemoryRegion *mr = tessera_memory_region(memory);
+	RAMBlock *block = mr->ram_block;
+
+	*fd = qemu_ram_get_fd(block);
+	*offset = block->fd_offset + (host - (uint8_t *)memory_region_get_ram_ptr(mr));
+	return *fd >= 0 && qemu_ram_is_shared(block) &&
+	       qemu_ram_pagesize(block) == qemu_real_host_page_size();
 }

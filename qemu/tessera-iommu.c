@@ -21,7 +21,7 @@
 #include "qemu/main-loop.h"
 #include "qapi/error.h"
 #include "exec/memory.h"
-#include "tessera.h"
+#include "tessera-pci.h"
 #include "trace.h"
 
 /* An IOMMU as a region of the device's address space, in as many sections */
@@ -56,7 +56,7 @@ static bool tessera_question_step(TesseraState *s, const struct tessera_question
 	bool is_write = question->access & TESSERA_ACCESS_WRITE;
 	struct tessera_span read;
 
-	if (s->is_cut_off || !tessera_dma_translate(s, address, is_write, span))
+	if (tessera_pci(s)->is_cut_off || !tessera_dma_translate(s, address, is_write, span))
 		return false;
 	if (question->access != (TESSERA_ACCESS_READ | TESSERA_ACCESS_WRITE))
 		return true;
@@ -80,9 +80,9 @@ static void tessera_question_answer(TesseraState *s, struct tessera_question *qu
 			break;
 		}
 		/* Asking may change the layout of memory, and with it what is current */
-		tessera_regions_add(s, question->regions ?: s->regions, span.mr);
+		tessera_regions_add(s, question->regions ?: s->regions, span.memory);
 		offset += MIN(span.size, question->size - offset);
-		if (last && last->mr == span.mr && last->host + last->size == span.host) {
+		if (last && last->memory == span.memory && last->host + last->size == span.host) {
 			last->size += span.size;
 		} else {
 			last = &spans->spans[spans->count++];
@@ -91,9 +91,9 @@ static void tessera_question_answer(TesseraState *s, struct tessera_question *qu
 	}
 	if (!question->kept || !spans->count)
 		return;
-	qemu_mutex_lock(&s->pages_lock);
+	qemu_mutex_lock(&tessera_pci(s)->pages_lock);
 	*question->kept = spans->spans[0];
-	qemu_mutex_unlock(&s->pages_lock);
+	qemu_mutex_unlock(&tessera_pci(s)->pages_lock);
 }
 
 void tessera_iommu_serve(TesseraState *s)
@@ -101,9 +101,9 @@ void tessera_iommu_serve(TesseraState *s)
 	struct tessera_question *question;
 
 	qemu_mutex_lock(&s->lock);
-	question = QTAILQ_FIRST(&s->questions);
+	question = QTAILQ_FIRST(&tessera_pci(s)->questions);
 	if (question) {
-		QTAILQ_REMOVE(&s->questions, question, next);
+		QTAILQ_REMOVE(&tessera_pci(s)->questions, question, next);
 		question->is_waiting = false;
 		qemu_mutex_unlock(&s->lock);
 		tessera_question_answer(s, question);
@@ -111,8 +111,8 @@ void tessera_iommu_serve(TesseraState *s)
 		question->is_done = true;
 		qemu_cond_broadcast(&s->change);
 		/* One at a time: processors want the BQL, too */
-		if (!QTAILQ_EMPTY(&s->questions))
-			qemu_bh_schedule(s->bottom_half);
+		if (!QTAILQ_EMPTY(&tessera_pci(s)->questions))
+			tessera_host_kick(s);
 	}
 	qemu_mutex_unlock(&s->lock);
 }
@@ -130,12 +130,12 @@ static void tessera_question_ask(TesseraState *s, struct tessera_question *quest
 	}
 	qemu_mutex_lock(&s->lock);
 	question->is_waiting = true;
-	QTAILQ_INSERT_TAIL(&s->questions, question, next);
-	qemu_bh_schedule(s->bottom_half);
+	QTAILQ_INSERT_TAIL(&tessera_pci(s)->questions, question, next);
+	tessera_host_kick(s);
 	while (!question->is_done && !(question->is_waiting && s->is_resetting))
 		qemu_cond_wait(&s->change, &s->lock);
 	if (question->is_waiting)
-		QTAILQ_REMOVE(&s->questions, question, next);
+		QTAILQ_REMOVE(&tessera_pci(s)->questions, question, next);
 	qemu_mutex_unlock(&s->lock);
 }
 
@@ -158,7 +158,7 @@ bool tessera_iommu_find(TesseraState *s, uint64_t address, uint64_t size, unsign
 
 static struct tessera_span *tessera_page_place(TesseraState *s, uint64_t address, bool is_write)
 {
-	return &s->pages[is_write][address / 4096 % TESSERA_NUM_PAGES];
+	return &tessera_pci(s)->pages[is_write][address / 4096 % TESSERA_NUM_PAGES];
 }
 
 /* Apart, for the compiler clears what is on the stack each time a function is called */
@@ -185,16 +185,16 @@ bool tessera_page_enter(TesseraState *s, uint64_t address, bool is_write,
 	uint64_t skip;
 
 	for (;;) {
-		qemu_mutex_lock(&s->pages_lock);
+		qemu_mutex_lock(&tessera_pci(s)->pages_lock);
 		skip = address - page->address;
 		if (skip < page->size)
 			break;
-		qemu_mutex_unlock(&s->pages_lock);
+		qemu_mutex_unlock(&tessera_pci(s)->pages_lock);
 		if (!tessera_page_fill(s, address, is_write))
 			return false;
 	}
 	*span = (struct tessera_span) {
-		.mr = page->mr,
+		.memory = page->memory,
 		.host = page->host + skip,
 		.address = address,
 		.size = page->size - skip,
@@ -204,20 +204,20 @@ bool tessera_page_enter(TesseraState *s, uint64_t address, bool is_write,
 
 void tessera_page_leave(TesseraState *s)
 {
-	qemu_mutex_unlock(&s->pages_lock);
+	qemu_mutex_unlock(&tessera_pci(s)->pages_lock);
 }
 
 static void tessera_pages_drop(TesseraState *s, uint64_t low, uint64_t high)
 {
-	struct tessera_span *page = &s->pages[0][0];
+	struct tessera_span *page = &tessera_pci(s)->pages[0][0];
 	unsigned i;
 
-	qemu_mutex_lock(&s->pages_lock);
+	qemu_mutex_lock(&tessera_pci(s)->pages_lock);
 	for (i = 0; i < 2 * TESSERA_NUM_PAGES; i++, page++)
 		if (page->size && page->address <= high &&
 		    page->address + (page->size - 1) >= low)
 			page->size = 0;
-	qemu_mutex_unlock(&s->pages_lock);
+	qemu_mutex_unlock(&tessera_pci(s)->pages_lock);
 }
 
 void tessera_pages_drop_all(TesseraState *s)
@@ -242,7 +242,7 @@ static struct tessera_iommu *tessera_iommu_lookup(TesseraState *s, MemoryRegion 
 {
 	struct tessera_iommu *iommu;
 
-	QLIST_FOREACH(iommu, &s->iommus, next)
+	QLIST_FOREACH(iommu, &tessera_pci(s)->iommus, next)
 		if (iommu->mr == mr)
 			return iommu;
 	return NULL;
@@ -263,11 +263,11 @@ static struct tessera_iommu *tessera_iommu_new(TesseraState *s, MemoryRegionSect
 			    memory_region_iommu_attrs_to_index(region, MEMTXATTRS_UNSPECIFIED));
 	if (memory_region_register_iommu_notifier(section->mr, &iommu->notifier, &error)) {
 		error_reportf_err(error, "tessera is cut off from memory: ");
-		s->is_cut_off = true;
+		tessera_pci(s)->is_cut_off = true;
 		g_free(iommu);
 		return NULL;
 	}
-	QLIST_INSERT_HEAD(&s->iommus, iommu, next);
+	QLIST_INSERT_HEAD(&tessera_pci(s)->iommus, iommu, next);
 	return iommu;
 }
 

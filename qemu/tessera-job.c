@@ -10,6 +10,8 @@
  * zeros and into memory that is all ones: a byte that was not stored differs.
  */
 #include "qemu/osdep.h"
+#include "qemu/bswap.h"
+#include "qemu/host-utils.h"
 #include "tessera.h"
 #include "trace.h"
 

@@ -10,8 +10,8 @@
  * What a job does is tessera-job.c's.
  */
 #include "qemu/osdep.h"
-#include "qemu/rcu.h"
-#include "qemu/timer.h"
+#include "qemu/bitops.h"
+#include "qemu/bswap.h"
 #include "tessera.h"
 #include "trace.h"
 
@@ -255,7 +255,7 @@ static uint32_t tessera_queue_run(TesseraQueue *q, uint32_t skew)
 	uint64_t sequence, nanoseconds;
 	uint32_t error;
 
-	nanoseconds = get_clock();
+	nanoseconds = tessera_host_nanoseconds();
 	if (!tessera_dma_read(s, q->ring + index * sizeof(entry), &entry, sizeof(entry)))
 		return TESSERA_QUEUE_ERROR_RING;
 	sequence = le64_to_cpu(entry.sequence);
@@ -264,7 +264,7 @@ static uint32_t tessera_queue_run(TesseraQueue *q, uint32_t skew)
 		trace_tessera_job_left(q->index, q->head);
 		return 0;
 	}
-	nanoseconds = get_clock() - nanoseconds;
+	nanoseconds = tessera_host_nanoseconds() - nanoseconds;
 	if (fault.cause)
 		trace_tessera_job_fault(q->index, sequence, fault.cause, fault.operand,
 					fault.offset, fault.text);
@@ -296,7 +296,7 @@ static void *tessera_worker(void *opaque)
 	TesseraQueue *q;
 	uint32_t skew, error;
 
-	rcu_register_thread();
+	tessera_host_thread_begin();
 	qemu_mutex_lock(&s->lock);
 	while (!s->is_stopping) {
 		q = QTAILQ_FIRST(&s->listed);
@@ -314,7 +314,7 @@ static void *tessera_worker(void *opaque)
 		tessera_queue_leave(q, error);
 	}
 	qemu_mutex_unlock(&s->lock);
-	rcu_unregister_thread();
+	tessera_host_thread_end();
 	return NULL;
 }
 

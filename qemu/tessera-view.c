@@ -21,10 +21,9 @@
  * than that or than the limits below.
  */
 #include "qemu/osdep.h"
+#include "qemu/bswap.h"
+#include "qemu/host-utils.h"
 #include "qemu/madvise.h"
-#include "qemu/main-loop.h"
-#include "exec/memory.h"
-#include "exec/ramblock.h"
 #include "tessera.h"
 #include "trace.h"
 
@@ -54,7 +53,7 @@ static uint64_t tessera_num_mappings;
 
 /* Neighbouring pages in one: memory of one region, without gaps */
 struct tessera_piece {
-	MemoryRegion *mr;
+	TesseraMemory *memory;
 	uint8_t *host;
 	uint64_t offset;		/* in the buffer */
 	uint64_t size;
@@ -122,15 +121,14 @@ static TesseraRegions *tessera_regions_new(void)
 }
 
 /*
- * The last reference to a region may free it, which takes the BQL; so the main loop does it.
- * With the lock held.
+ * To release a region takes the host's lock; so tessera_serve() does it. With the lock held.
  */
 static void tessera_regions_put(TesseraState *s, TesseraRegions *regions)
 {
 	if (--regions->num_users)
 		return;
 	QTAILQ_INSERT_TAIL(&s->dead_regions, regions, next);
-	qemu_bh_schedule(s->bottom_half);
+	tessera_host_kick(s);
 }
 
 void tessera_regions_renew(TesseraState *s)
@@ -144,11 +142,11 @@ void tessera_regions_renew(TesseraState *s)
 static void tessera_regions_free(TesseraRegions *regions)
 {
 	GHashTableIter iterator;
-	gpointer mr;
+	gpointer memory;
 
 	g_hash_table_iter_init(&iterator, regions->regions);
-	while (g_hash_table_iter_next(&iterator, &mr, NULL))
-		memory_region_unref(mr);
+	while (g_hash_table_iter_next(&iterator, &memory, NULL))
+		tessera_memory_release(memory);
 	g_hash_table_unref(regions->regions);
 	g_free(regions);
 }
@@ -167,11 +165,11 @@ void tessera_regions_collect(TesseraState *s)
 	qemu_mutex_unlock(&s->lock);
 }
 
-void tessera_regions_add(TesseraState *s, TesseraRegions *regions, MemoryRegion *mr)
+void tessera_regions_add(TesseraState *s, TesseraRegions *regions, TesseraMemory *memory)
 {
 	qemu_mutex_lock(&s->lock);
-	if (g_hash_table_add(regions->regions, mr))
-		memory_region_ref(mr);
+	if (g_hash_table_add(regions->regions, memory))
+		tessera_memory_keep(memory);
 	qemu_mutex_unlock(&s->lock);
 }
 
@@ -307,13 +305,13 @@ static bool tessera_view_take_room(TesseraState *s, uint64_t num_mappings, uint6
 /* Building: without the lock, by the thread that made the view. */
 
 /* Appends size bytes at host, joined to the last piece where they continue it. */
-static bool tessera_view_append(TesseraView *view, uint64_t *room, MemoryRegion *mr, uint8_t *host,
-				uint64_t size)
+static bool tessera_view_append(TesseraView *view, uint64_t *room, TesseraMemory *memory,
+				uint8_t *host, uint64_t size)
 {
 	struct tessera_piece *last = view->num_pieces ? &view->pieces[view->num_pieces - 1] : NULL;
 	struct tessera_piece *pieces;
 
-	if (last && last->mr == mr && last->host + last->size == host) {
+	if (last && last->memory == memory && last->host + last->size == host) {
 		last->size += size;
 		return true;
 	}
@@ -326,7 +324,7 @@ static bool tessera_view_append(TesseraView *view, uint64_t *room, MemoryRegion 
 		last = view->num_pieces ? &pieces[view->num_pieces - 1] : NULL;
 	}
 	view->pieces[view->num_pieces++] = (struct tessera_piece) {
-		.mr = mr,
+		.memory = memory,
 		.host = host,
 		.offset = last ? last->offset + last->size : 0,
 		.size = size,
@@ -436,8 +434,8 @@ static bool tessera_reading_add(struct tessera_reading *reading, uint64_t addres
 		}
 		skip = address - span->address;
 		part = MIN(size, span->size - skip);
-		if (!tessera_view_append(view, &reading->num_pieces, span->mr, span->host + skip,
-					 part))
+		if (!tessera_view_append(view, &reading->num_pieces, span->memory,
+					 span->host + skip, part))
 			goto err_memory;
 	}
 	return true;
@@ -511,35 +509,29 @@ static bool tessera_view_read_table(TesseraQueue *q, TesseraView *view,
 	return true;
 }
 
-/* Whether a piece can be mapped again: pages of a file that all who map it share */
-static bool tessera_piece_is_mappable(const struct tessera_piece *piece)
+/* Pages of a file that all who map it share */
+static bool tessera_piece_file(const struct tessera_piece *piece, int *fd, off_t *offset)
 {
-	RAMBlock *block = piece->mr->ram_block;
 	size_t page_size = qemu_real_host_page_size();
 
-	return qemu_ram_get_fd(block) >= 0 && qemu_ram_is_shared(block) &&
-	       qemu_ram_pagesize(block) == page_size &&
-	       QEMU_IS_ALIGNED((uintptr_t)piece->host, page_size) &&
-	       QEMU_IS_ALIGNED(piece->offset, page_size);
+	return QEMU_IS_ALIGNED((uintptr_t)piece->host, page_size) &&
+	       QEMU_IS_ALIGNED(piece->offset, page_size) &&
+	       tessera_memory_file(piece->memory, piece->host, fd, offset);
 }
 
 static bool tessera_view_map_pieces(TesseraView *view, uint8_t *base)
 {
-	size_t page_size = qemu_real_host_page_size();
 	const struct tessera_piece *piece = view->pieces;
 	int protection = PROT_READ | (view->is_writable ? PROT_WRITE : 0);
-	RAMBlock *block;
 	off_t offset;
+	int fd;
 
-	for (; piece < view->pieces + view->num_pieces; piece++) {
-		block = piece->mr->ram_block;
-		offset = block->fd_offset +
-			 (piece->host - (uint8_t *)memory_region_get_ram_ptr(piece->mr));
-		if (mmap(base + piece->offset, ROUND_UP(piece->size, page_size), protection,
-			 MAP_SHARED | MAP_FIXED | MAP_POPULATE, qemu_ram_get_fd(block),
+	for (; piece < view->pieces + view->num_pieces; piece++)
+		if (!tessera_piece_file(piece, &fd, &offset) ||
+		    mmap(base + piece->offset, ROUND_UP(piece->size, qemu_real_host_page_size()),
+			 protection, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd,
 			 offset) == MAP_FAILED)
 			return false;
-	}
 	return true;
 }
 
@@ -549,10 +541,12 @@ static bool tessera_view_map(TesseraState *s, TesseraView *view)
 	size_t size = ROUND_UP(view->size, qemu_real_host_page_size());
 	uint64_t num_mappings = view->num_pieces + 1, i;
 	bool has_room;
+	off_t offset;
 	void *base;
+	int fd;
 
 	for (i = 0; i < view->num_pieces; i++)
-		if (!tessera_piece_is_mappable(&view->pieces[i]))
+		if (!tessera_piece_file(&view->pieces[i], &fd, &offset))
 			return false;
 	qemu_mutex_lock(&s->lock);
 	has_room = tessera_view_take_room(s, num_mappings, size);
@@ -604,7 +598,7 @@ static void tessera_view_join_dirty(TesseraView *view)
 	for (i = 1, last = view->dirty; i < view->num_pieces; i++) {
 		next = &view->dirty[i];
 		/* Pieces of one region that name a page twice overlap */
-		if (last->mr == next->mr && next->host - last->host <= last->size +
+		if (last->memory == next->memory && next->host - last->host <= last->size +
 		    TESSERA_DIRTY_GAP)
 			last->size = MAX(last->size, next->host - last->host + next->size);
 		else
@@ -652,9 +646,7 @@ static bool tessera_view_build_sram(TesseraState *s, TesseraView *view, uint64_t
 	if (!view->size)
 		return true;
 	/* The region is the device's own and needs no reference */
-	return tessera_view_append(view, &room, &s->sram,
-				   (uint8_t *)memory_region_get_ram_ptr(&s->sram) + offset,
-				   view->size);
+	return tessera_view_append(view, &room, s->sram_memory, s->sram + offset, view->size);
 }
 
 static bool tessera_view_build(TesseraQueue *q, TesseraView *view, uint64_t directory,
@@ -889,7 +881,7 @@ static bool tessera_view_is_at(TesseraState *s, const TesseraView *view, uint64_
 		}
 		piece = tessera_view_find(view, offset);
 		skip = address - span->address;
-		if (piece->mr != span->mr ||
+		if (piece->memory != span->memory ||
 		    piece->host + (offset - piece->offset) != span->host + skip)
 			return false;
 		part = MIN(size, span->size - skip);
@@ -1052,14 +1044,14 @@ void tessera_view_mark_dirty(TesseraState *s, const TesseraView *view, uint64_t 
 	piece = tessera_view_find(view, low);
 	if (view->dirty && tessera_view_find(view, high - 1) - piece >= TESSERA_MANY_PIECES) {
 		for (i = 0; i < view->num_dirty; i++)
-			tessera_dma_mark_dirty(s, view->dirty[i].mr, view->dirty[i].host,
+			tessera_dma_mark_dirty(s, view->dirty[i].memory, view->dirty[i].host,
 					       view->dirty[i].size);
 		return;
 	}
 	for (; low < high; piece++, low += size) {
 		skip = low - piece->offset;
 		size = MIN(piece->size - skip, high - low);
-		tessera_dma_mark_dirty(s, piece->mr, piece->host + skip, size);
+		tessera_dma_mark_dirty(s, piece->memory, piece->host + skip, size);
 	}
 }
 

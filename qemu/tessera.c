@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tessera, an accelerator that copies tensors from one memory layout to another: the PCI function,
- * its properties, registers, interrupts and resets. Documentation/device.rst is what drivers are
- * written from. What the queues do is in tessera-queue.c.
+ * Tessera, an accelerator that copies tensors from one memory layout to another: its registers,
+ * interrupts and resets. Documentation/device.rst is what drivers are written from. What the queues
+ * do is in tessera-queue.c.
  */
 #include "qemu/osdep.h"
+#include "qemu/bitops.h"
 #include "qemu/log.h"
-#include "qemu/main-loop.h"
-#include "qemu/module.h"
-#include "qemu/units.h"
-#include "qapi/error.h"
-#include "exec/address-spaces.h"
-#include "hw/boards.h"
-#include "hw/pci/msix.h"
-#include "hw/pci/pci.h"
-#include "hw/pci/pcie.h"
-#include "hw/qdev-properties.h"
-#include "hw/resettable.h"
-#include "migration/vmstate.h"
 #include "tessera.h"
 #include "trace.h"
 
-#define TESSERA_MAX_THREADS	64
-#define TESSERA_MAX_SRAM_SIZE	(256 * MiB)
-#define TESSERA_SRAM_ALIGNMENT	(4 * KiB)
 #define TESSERA_QUEUE_STRIDE	(TESSERA_QUEUE(1) - TESSERA_QUEUE(0))
 
 /*
@@ -343,12 +329,12 @@ static const struct tessera_register queue_registers[] = {
 };
 
 /* NULL: there is no such register. */
-static const struct tessera_register *tessera_register_find(TesseraState *s, hwaddr address,
+static const struct tessera_register *tessera_register_find(TesseraState *s, uint64_t address,
 							    TesseraQueue **q)
 {
 	const struct tessera_register *table = global_registers;
 	size_t count = ARRAY_SIZE(global_registers);
-	hwaddr offset = address;
+	uint64_t offset = address;
 	uint64_t index;
 
 	*q = NULL;
@@ -366,7 +352,7 @@ static const struct tessera_register *tessera_register_find(TesseraState *s, hwa
 	return &table[offset / 4];
 }
 
-/* Interrupts, and what else workers leave to the main loop */
+/* Interrupts */
 
 void tessera_pend(TesseraState *s, unsigned vector)
 {
@@ -376,10 +362,10 @@ void tessera_pend(TesseraState *s, unsigned vector)
 void tessera_raise(TesseraState *s, unsigned vector)
 {
 	tessera_pend(s, vector);
-	qemu_bh_schedule(s->bottom_half);
+	tessera_host_kick(s);
 }
 
-/* With the BQL and without the lock. */
+/* With the host's lock and without the other. */
 static void tessera_deliver(TesseraState *s)
 {
 	uint64_t pending[ARRAY_SIZE(s->pending_vectors)];
@@ -396,30 +382,26 @@ static void tessera_deliver(TesseraState *s)
 		if (!(pending[vector / 64] & (1ull << (vector % 64))))
 			continue;
 		trace_tessera_interrupt(vector);
-		msix_notify(PCI_DEVICE(s), vector);
+		tessera_host_interrupt(s, vector);
 	}
 }
 
-static void tessera_bottom_half(void *opaque)
+void tessera_serve(TesseraState *s)
 {
-	TesseraState *s = opaque;
-
 	tessera_deliver(s);
-	tessera_iommu_serve(s);
 	tessera_regions_collect(s);
 }
 
-static uint64_t tessera_registers_read(void *opaque, hwaddr address, unsigned size)
+uint32_t tessera_register_read(TesseraState *s, uint64_t address)
 {
-	TesseraState *s = opaque;
 	const struct tessera_register *reg;
 	TesseraQueue *q;
 	uint32_t value;
 
 	reg = tessera_register_find(s, address, &q);
 	if (!reg || !reg->read) {
-		qemu_log_mask(LOG_GUEST_ERROR, "tessera: read of no register, at 0x%" HWADDR_PRIx
-			      "\n", address);
+		qemu_log_mask(LOG_GUEST_ERROR, "tessera: read of no register, at 0x%" PRIx64 "\n",
+			      address);
 		return 0;
 	}
 	qemu_mutex_lock(&s->lock);
@@ -429,16 +411,15 @@ static uint64_t tessera_registers_read(void *opaque, hwaddr address, unsigned si
 	return value;
 }
 
-static void tessera_registers_write(void *opaque, hwaddr address, uint64_t value, unsigned size)
+void tessera_register_write(TesseraState *s, uint64_t address, uint32_t value)
 {
-	TesseraState *s = opaque;
 	const struct tessera_register *reg;
 	TesseraQueue *q;
 
 	reg = tessera_register_find(s, address, &q);
 	if (!reg || !reg->write) {
-		qemu_log_mask(LOG_GUEST_ERROR, "tessera: write of 0x%" PRIx64
-			      " to no writable register, at 0x%" HWADDR_PRIx "\n", value, address);
+		qemu_log_mask(LOG_GUEST_ERROR, "tessera: write of 0x%" PRIx32
+			      " to no writable register, at 0x%" PRIx64 "\n", value, address);
 		return;
 	}
 	trace_tessera_register_write(reg->name, q ? (int)q->index : -1, value);
@@ -452,237 +433,45 @@ static void tessera_registers_write(void *opaque, hwaddr address, uint64_t value
 	}
 }
 
-static const MemoryRegionOps tessera_registers_ops = {
-	.read = tessera_registers_read,
-	.write = tessera_registers_write,
-	.endianness = DEVICE_LITTLE_ENDIAN,
-	.valid = { .min_access_size = 4, .max_access_size = 8 },
-	.impl = { .min_access_size = 4, .max_access_size = 4 },
-};
-
-/*
- * Views hold addresses of RAM in this process: they go when the layout of memory changes. Until
- * commit, a view may still be built from the old layout.
- */
-static void tessera_region_del(MemoryListener *listener, MemoryRegionSection *section)
+/* Waits for the workers, who see cancel within 64 KiB of data moved. */
+void tessera_reset(TesseraState *s)
 {
-	TesseraState *s = container_of(listener, TesseraState, listener);
-
-	s->is_layout_changed = true;
-	tessera_iommu_region_del(s, section);
+	qemu_mutex_lock(&s->lock);
+	tessera_reset_begin(s, "of the function");
+	while (s->is_resetting)
+		qemu_cond_wait(&s->change, &s->lock);
+	tessera_unlock(s);
 }
 
-static void tessera_region_add(MemoryListener *listener, MemoryRegionSection *section)
+void tessera_layout_changed(TesseraState *s)
 {
-	tessera_iommu_region_add(container_of(listener, TesseraState, listener), section);
-}
-
-static void tessera_layout_commit(MemoryListener *listener)
-{
-	TesseraState *s = container_of(listener, TesseraState, listener);
-
-	if (!s->is_layout_changed)
-		return;
-	s->is_layout_changed = false;
-	tessera_pages_drop_all(s);
 	qemu_mutex_lock(&s->lock);
 	tessera_views_drop_all(s);
 	tessera_regions_renew(s);
 	tessera_unlock(s);
 }
 
-/*
- * Bus reset, function-level reset and removal. Waits for the workers, who never wait for the BQL
- * that is held here: when this returns, the device is out of guest memory. They see cancel within
- * 64 KiB of data moved.
- */
-static void tessera_reset_hold(Object *obj, ResetType type)
+void tessera_init(TesseraState *s)
 {
-	TesseraState *s = TESSERA(obj);
-
-	qemu_mutex_lock(&s->lock);
-	tessera_reset_begin(s, "of the function");
-	while (s->is_resetting)
-		qemu_cond_wait(&s->change, &s->lock);
-	tessera_unlock(s);
-	/* Known for certain once the machine is complete, and it is reset then: before any job */
-	s->has_iommu = pci_device_iommu_address_space(PCI_DEVICE(s)) != &address_space_memory;
-}
-
-static void tessera_config_write(PCIDevice *pdev, uint32_t address, uint32_t value, int size)
-{
-	pci_default_write_config(pdev, address, value, size);
-	if (pdev->exp.exp_cap)
-		pcie_cap_flr_write_config(pdev, address, value, size);
-}
-
-static bool tessera_check_properties(TesseraState *s, Error **errp)
-{
-	if (s->num_queues < 1 || s->num_queues > TESSERA_MAX_QUEUES) {
-		error_setg(errp, "property 'queues' is %" PRIu32 ", it must be from 1 to %d",
-			   s->num_queues, TESSERA_MAX_QUEUES);
-		return false;
-	}
-	if (s->num_threads < 1 || s->num_threads > TESSERA_MAX_THREADS) {
-		error_setg(errp, "property 'threads' is %" PRIu32 ", it must be from 1 to %d",
-			   s->num_threads, TESSERA_MAX_THREADS);
-		return false;
-	}
-	if (s->sram_size > TESSERA_MAX_SRAM_SIZE ||
-	    !QEMU_IS_ALIGNED(s->sram_size, TESSERA_SRAM_ALIGNMENT)) {
-		error_setg(errp, "property 'sram-size' is %" PRIu64
-			   ", it must be a multiple of 4096 from 0 to %" PRIu64, s->sram_size,
-			   (uint64_t)TESSERA_MAX_SRAM_SIZE);
-		return false;
-	}
-	return true;
-}
-
-static bool tessera_init_bars(TesseraState *s, Error **errp)
-{
-	PCIDevice *pdev = PCI_DEVICE(s);
-
-	memory_region_init_io(&s->registers, OBJECT(s), &tessera_registers_ops, s,
-			      "tessera-registers", pow2ceil(TESSERA_QUEUE(s->num_queues)));
-	pci_register_bar(pdev, TESSERA_BAR_REGISTERS, PCI_BASE_ADDRESS_SPACE_MEMORY,
-			 &s->registers);
-	if (!s->sram_size)
-		return true;
-	if (!memory_region_init_ram(&s->sram, OBJECT(s), "tessera-sram",
-				    pow2ceil(s->sram_size * s->num_queues), errp))
-		return false;
-	pci_register_bar(pdev, TESSERA_BAR_SRAM,
-			 PCI_BASE_ADDRESS_SPACE_MEMORY | PCI_BASE_ADDRESS_MEM_TYPE_64 |
-			 PCI_BASE_ADDRESS_MEM_PREFETCH, &s->sram);
-	return true;
-}
-
-static bool tessera_init_capabilities(TesseraState *s, Error **errp)
-{
-	PCIDevice *pdev = PCI_DEVICE(s);
-	int vector;
-
-	if (pci_bus_is_express(pci_get_bus(pdev))) {
-		if (pcie_endpoint_cap_init(pdev, 0x80) < 0) {
-			error_setg(errp, "no room for the PCI Express capability");
-			return false;
-		}
-		pcie_cap_flr_init(pdev);
-	}
-	if (msix_init_exclusive_bar(pdev, s->num_queues + 1, TESSERA_BAR_MSIX, errp) < 0)
-		return false;
-	for (vector = 0; vector <= s->num_queues; vector++)
-		msix_vector_use(pdev, vector);
-	return true;
-}
-
-static void tessera_realize(PCIDevice *pdev, Error **errp)
-{
-	TesseraState *s = TESSERA(pdev);
 	unsigned i;
 
-	if (!tessera_check_properties(s, errp))
-		return;
-	if (!tessera_init_bars(s, errp) || !tessera_init_capabilities(s, errp))
-		return;
-
 	qemu_mutex_init(&s->lock);
-	qemu_mutex_init(&s->pages_lock);
 	qemu_cond_init(&s->work);
 	qemu_cond_init(&s->change);
 	QTAILQ_INIT(&s->listed);
-	QTAILQ_INIT(&s->questions);
 	for (i = 0; i < s->num_queues; i++) {
 		s->queues[i].device = s;
 		s->queues[i].index = i;
 	}
-	s->ram_size = current_machine->maxram_size;
-	s->bottom_half = qemu_bh_new_guarded(tessera_bottom_half, s,
-					     &DEVICE(s)->mem_reentrancy_guard);
 	tessera_views_init(s);
-	s->listener = (MemoryListener) {
-		.name = "tessera",
-		.region_add = tessera_region_add,
-		.region_del = tessera_region_del,
-		.commit = tessera_layout_commit,
-	};
-	memory_listener_register(&s->listener, pci_get_address_space(pdev));
 	tessera_workers_start(s);
 }
 
-static void tessera_exit(PCIDevice *pdev)
+void tessera_cleanup(TesseraState *s)
 {
-	TesseraState *s = TESSERA(pdev);
-
-	tessera_reset_hold(OBJECT(s), RESET_TYPE_COLD);
 	tessera_workers_stop(s);
-	memory_listener_unregister(&s->listener);
 	tessera_views_cleanup(s);
-	qemu_bh_delete(s->bottom_half);
 	qemu_cond_destroy(&s->change);
 	qemu_cond_destroy(&s->work);
-	qemu_mutex_destroy(&s->pages_lock);
 	qemu_mutex_destroy(&s->lock);
-	msix_uninit_exclusive_bar(pdev);
-	if (pdev->exp.exp_cap)
-		pcie_cap_exit(pdev);
 }
-
-static const Property tessera_properties[] = {
-	DEFINE_PROP_UINT32("queues", TesseraState, num_queues, 4),
-	DEFINE_PROP_SIZE("sram-size", TesseraState, sram_size, 1 * MiB),
-	DEFINE_PROP_UINT32("threads", TesseraState, num_threads, 2),
-	DEFINE_PROP_BOOL("x-test", TesseraState, has_test_registers, false),
-};
-
-/* Rings, jobs and views would have to be quiesced and carried over. */
-static const VMStateDescription tessera_vmstate = {
-	.name = TYPE_TESSERA,
-	.unmigratable = 1,
-};
-
-/* Whether there is an express capability is decided before the bus is known. */
-static void tessera_instance_init(Object *obj)
-{
-	PCI_DEVICE(obj)->cap_present |= QEMU_PCI_CAP_EXPRESS;
-}
-
-static void tessera_class_init(ObjectClass *klass, void *data)
-{
-	DeviceClass *dc = DEVICE_CLASS(klass);
-	PCIDeviceClass *pc = PCI_DEVICE_CLASS(klass);
-	ResettableClass *rc = RESETTABLE_CLASS(klass);
-
-	pc->realize = tessera_realize;
-	pc->exit = tessera_exit;
-	pc->config_write = tessera_config_write;
-	pc->vendor_id = TESSERA_PCI_VENDOR_ID;
-	pc->device_id = TESSERA_PCI_DEVICE_ID;
-	pc->class_id = TESSERA_PCI_CLASS;
-	pc->revision = 1;
-	rc->phases.hold = tessera_reset_hold;
-	dc->desc = "Tessera tensor layout accelerator";
-	dc->vmsd = &tessera_vmstate;
-	device_class_set_props(dc, tessera_properties);
-	set_bit(DEVICE_CATEGORY_MISC, dc->categories);
-}
-
-static const TypeInfo tessera_info = {
-	.name = TYPE_TESSERA,
-	.parent = TYPE_PCI_DEVICE,
-	.instance_size = sizeof(TesseraState),
-	.instance_init = tessera_instance_init,
-	.class_init = tessera_class_init,
-	.interfaces = (InterfaceInfo[]) {
-		{ INTERFACE_PCIE_DEVICE },
-		{ INTERFACE_CONVENTIONAL_PCI_DEVICE },
-		{ }
-	},
-};
-
-static void tessera_register_types(void)
-{
-	type_register_static(&tessera_info);
-}
-
-type_init(tessera_register_types);

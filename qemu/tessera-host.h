@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The seam between the model of the device and the program that it is part of, its host: guest
+ * memory, interrupts and time. The model, tessera.c and tessera-queue.c, -job.c and -view.c, knows
+ * its host by this page alone. In QEMU the host is tessera-pci.c with tessera-dma.c and
+ * tessera-iommu.c; Documentation/device.rst says what another one has to do.
+ *
+ * The host has one lock that is held while it calls the model: in QEMU the BQL. Worker threads of
+ * the model NEVER take it: whoever resets or removes the device holds it and waits for them. So
+ * what they call here may not take it either, nor wait for who does. What needs it they leave to
+ * tessera_serve(), by tessera_host_kick().
+ */
+#ifndef HW_MISC_TESSERA_HOST_H
+#define HW_MISC_TESSERA_HOST_H
+
+#include "tessera_hw.h"
+
+typedef struct TesseraState TesseraState;
+typedef struct TesseraRegions TesseraRegions;
+
+/* A region of memory as the host has it, which lives as long as somebody keeps it */
+typedef struct TesseraMemory TesseraMemory;
+
+/* Guest memory in one piece of RAM */
+struct tessera_span {
+	TesseraMemory *memory;
+	uint8_t *host;
+	uint64_t address;		/* DMA address of the first byte */
+	uint64_t size;
+};
+
+#define TESSERA_MAX_SPANS	512
+
+/* What tessera_dma_find() has found, in the order of addresses */
+struct tessera_spans {
+	struct tessera_span spans[TESSERA_MAX_SPANS];
+	unsigned count;
+	unsigned next;			/* the first that may have what is looked for next */
+	bool has_ended;			/* behind the last is nothing that can be accessed */
+};
+
+#define TESSERA_ACCESS_READ	(1u << 0)
+#define TESSERA_ACCESS_WRITE	(1u << 1)
+
+/*
+ * What the host does for the model. Guest memory is RAM and nothing else, and not the device's
+ * SRAM: what an address that leads elsewhere leads to is not touched.
+ *
+ * find: RAM from address on, some of size bytes or more, kept with regions by
+ * tessera_regions_add(). It can be used until tessera_layout_changed(), tessera_views_revoke(), or
+ * as long as it is kept. False: there is none at address.
+ */
+bool tessera_dma_find(TesseraState *s, uint64_t address, uint64_t size, unsigned access,
+		      TesseraRegions *regions, struct tessera_spans *spans);
+bool tessera_dma_read(TesseraState *s, uint64_t address, void *data, uint64_t size);
+bool tessera_dma_write(TesseraState *s, uint64_t address, const void *data, uint64_t size);
+/* Loads of 8 bytes each, from an aligned address on; all in one piece of RAM, or false */
+bool tessera_dma_read_words(TesseraState *s, uint64_t address, uint64_t *words, unsigned count);
+/* One store of 8 bytes at an aligned address, after everything written before */
+bool tessera_dma_write_word(TesseraState *s, uint64_t address, uint64_t value);
+/* The caller keeps memory, which contains host. */
+void tessera_dma_mark_dirty(TesseraState *s, TesseraMemory *memory, uint8_t *host, uint64_t size);
+
+/* release: with the host's lock, for it may be the last */
+void tessera_memory_keep(TesseraMemory *memory);
+void tessera_memory_release(TesseraMemory *memory);
+/*
+ * The file that holds the byte at host and what follows it in memory, and where. False: it cannot
+ * be mapped a second time, page by page, with the first mapping seeing what is stored to the other.
+ */
+bool tessera_memory_file(TesseraMemory *memory, const uint8_t *host, int *fd, off_t *offset);
+
+/* Has tessera_serve() called soon. */
+void tessera_host_kick(TesseraState *s);
+/* With the host's lock */
+void tessera_host_interrupt(TesseraState *s, unsigned vector);
+/* Of a clock that never goes back */
+int64_t tessera_host_nanoseconds(void);
+/* Around what a worker thread does, in that thread */
+void tessera_host_thread_begin(void);
+void tessera_host_thread_end(void);
+
+/*
+ * What the model does for the host, with the host's lock unless said otherwise. The host has filled
+ * in the members of TesseraState that are its own before init, and calls a reset last of all before
+ * cleanup.
+ */
+void tessera_init(TesseraState *s);
+void tessera_cleanup(TesseraState *s);
+/* Access to BAR 0, 4 bytes at an aligned address */
+uint32_t tessera_register_read(TesseraState *s, uint64_t address);
+void tessera_register_write(TesseraState *s, uint64_t address, uint32_t value);
+/* When it returns, nothing of the device is in flight. */
+void tessera_reset(TesseraState *s);
+void tessera_serve(TesseraState *s);
+/* What was found before is not what is there any more. */
+void tessera_layout_changed(TesseraState *s);
+/* When it returns, no job is inside a view of the DMA addresses low to high. */
+void tessera_views_revoke(TesseraState *s, uint64_t low, uint64_t high);
+/* From within find, at any time: keeps memory that was found with these views. */
+void tessera_regions_add(TesseraState *s, TesseraRegions *regions, TesseraMemory *memory);
+
+#endif /* HW_MISC_TESSERA_HOST_H */

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tessera in QEMU: a PCI function with its properties, BARs and capabilities, and the part of the
+ * model's host (tessera-host.h) that is not memory: interrupts, time, the main loop.
+ */
+#include "qemu/osdep.h"
+#include "qemu/main-loop.h"
+#include "qemu/module.h"
+#include "qemu/rcu.h"
+#include "qemu/timer.h"
+#include "qemu/units.h"
+#include "qapi/error.h"
+#include "exec/address-spaces.h"
+#include "hw/boards.h"
+#include "hw/pci/msix.h"
+#include "hw/pci/pci.h"
+#include "hw/pci/pcie.h"
+#include "hw/qdev-properties.h"
+#include "hw/resettable.h"
+#include "migration/vmstate.h"
+#include "tessera-pci.h"
+
+#define TESSERA_MAX_THREADS	64
+#define TESSERA_MAX_SRAM_SIZE	(256 * MiB)
+#define TESSERA_SRAM_ALIGNMENT	(4 * KiB)
+
+void tessera_host_kick(TesseraState *s)
+{
+	qemu_bh_schedule(tessera_pci(s)->bottom_half);
+}
+
+void tessera_host_interrupt(TesseraState *s, unsigned vector)
+{
+	msix_notify(PCI_DEVICE(tessera_pci(s)), vector);
+}
+
+int64_t tessera_host_nanoseconds(void)
+{
+	return get_clock();
+}
+
+void tessera_host_thread_begin(void)
+{
+	rcu_register_thread();
+}
+
+void tessera_host_thread_end(void)
+{
+	rcu_unregister_thread();
+}
+
+static void tessera_bottom_half(void *opaque)
+{
+	TesseraState *s = opaque;
+
+	tessera_serve(s);
+	tessera_iommu_serve(s);
+}
+
+static uint64_t tessera_registers_read(void *opaque, hwaddr address, unsigned size)
+{
+	return tessera_register_read(opaque, address);
+}
+
+static void tessera_registers_write(void *opaque, hwaddr address, uint64_t value, unsigned size)
+{
+	tessera_register_write(opaque, address, value);
+}
+
+static const MemoryRegionOps tessera_registers_ops = {
+	.read = tessera_registers_read,
+	.write = tessera_registers_write,
+	.endianness = DEVICE_LITTLE_ENDIAN,
+	.valid = { .min_access_size = 4, .max_access_size = 8 },
+	.impl = { .min_access_size = 4, .max_access_size = 4 },
+};
+
+/*
+ * Views hold addresses of RAM in this process: they go when the layout of memory changes. Until
+ * commit, a view may still be built from the old layout.
+ */
+static void tessera_region_del(MemoryListener *listener, MemoryRegionSection *section)
+{
+	TesseraPCI *t = container_of(listener, TesseraPCI, listener);
+
+	t->is_layout_changed = true;
+	tessera_iommu_region_del(&t->model, section);
+}
+
+static void tessera_region_add(MemoryListener *listener, MemoryRegionSection *section)
+{
+	tessera_iommu_region_add(&container_of(listener, TesseraPCI, listener)->model, section);
+}
+
+static void tessera_layout_commit(MemoryListener *listener)
+{
+	TesseraPCI *t = container_of(listener, TesseraPCI, listener);
+
+	if (!t->is_layout_changed)
+		return;
+	t->is_layout_changed = false;
+	tessera_pages_drop_all(&t->model);
+	tessera_layout_changed(&t->model);
+}
+
+/* Bus reset, function-level reset and removal */
+static void tessera_reset_hold(Object *obj, ResetType type)
+{
+	TesseraPCI *t = TESSERA(obj);
+
+	tessera_reset(&t->model);
+	/* Known for certain once the machine is complete, and it is reset then: before any job */
+	t->model.has_iommu = pci_device_iommu_address_space(PCI_DEVICE(t)) != &address_space_memory;
+}
+
+static void tessera_config_write(PCIDevice *pdev, uint32_t address, uint32_t value, int size)
+{
+	pci_default_write_config(pdev, address, value, size);
+	if (pdev->exp.exp_cap)
+		pcie_cap_flr_write_config(pdev, address, value, size);
+}
+
+static bool tessera_check_properties(TesseraState *s, Error **errp)
+{
+	if (s->num_queues < 1 || s->num_queues > TESSERA_MAX_QUEUES) {
+		error_setg(errp, "property 'queues' is %" PRIu32 ", it must be from 1 to %d",
+			   s->num_queues, TESSERA_MAX_QUEUES);
+		return false;
+	}
+	if (s->num_threads < 1 || s->num_threads > TESSERA_MAX_THREADS) {
+		error_setg(errp, "property 'threads' is %" PRIu32 ", it must be from 1 to %d",
+			   s->num_threads, TESSERA_MAX_THREADS);
+		return false;
+	}
+	if (s->sram_size > TESSERA_MAX_SRAM_SIZE ||
+	    !QEMU_IS_ALIGNED(s->sram_size, TESSERA_SRAM_ALIGNMENT)) {
+		error_setg(errp, "property 'sram-size' is %" PRIu64
+			   ", it must be a multiple of 4096 from 0 to %" PRIu64, s->sram_size,
+			   (uint64_t)TESSERA_MAX_SRAM_SIZE);
+		return false;
+	}
+	return true;
+}
+
+static bool tessera_init_bars(TesseraPCI *t, Error **errp)
+{
+	TesseraState *s = &t->model;
+	PCIDevice *pdev = PCI_DEVICE(t);
+
+	memory_region_init_io(&t->registers, OBJECT(t), &tessera_registers_ops, s,
+			      "tessera-registers", pow2ceil(TESSERA_QUEUE(s->num_queues)));
+	pci_register_bar(pdev, TESSERA_BAR_REGISTERS, PCI_BASE_ADDRESS_SPACE_MEMORY,
+			 &t->registers);
+	if (!s->sram_size)
+		return true;
+	if (!memory_region_init_ram(&t->sram, OBJECT(t), "tessera-sram",
+				    pow2ceil(s->sram_size * s->num_queues), errp))
+		return false;
+	pci_register_bar(pdev, TESSERA_BAR_SRAM,
+			 PCI_BASE_ADDRESS_SPACE_MEMORY | PCI_BASE_ADDRESS_MEM_TYPE_64 |
+			 PCI_BASE_ADDRESS_MEM_PREFETCH, &t->sram);
+	s->sram_memory = (TesseraMemory *)&t->sram;
+	s->sram = memory_region_get_ram_ptr(&t->sram);
+	return true;
+}
+
+static bool tessera_init_capabilities(TesseraPCI *t, Error **errp)
+{
+	unsigned num_queues = t->model.num_queues;
+	PCIDevice *pdev = PCI_DEVICE(t);
+	unsigned vector;
+
+	if (pci_bus_is_express(pci_get_bus(pdev))) {
+		if (pcie_endpoint_cap_init(pdev, 0x80) < 0) {
+			error_setg(errp, "no room for the PCI Express capability");
+			return false;
+		}
+		pcie_cap_flr_init(pdev);
+	}
+	if (msix_init_exclusive_bar(pdev, num_queues + 1, TESSERA_BAR_MSIX, errp) < 0)
+		return false;
+	for (vector = 0; vector <= num_queues; vector++)
+		msix_vector_use(pdev, vector);
+	return true;
+}
+
+static void tessera_realize(PCIDevice *pdev, Error **errp)
+{
+	TesseraPCI *t = TESSERA(pdev);
+
+	if (!tessera_check_properties(&t->model, errp))
+		return;
+	if (!tessera_init_bars(t, errp) || !tessera_init_capabilities(t, errp))
+		return;
+
+	qemu_mutex_init(&t->pages_lock);
+	QTAILQ_INIT(&t->questions);
+	t->bottom_half = qemu_bh_new_guarded(tessera_bottom_half, &t->model,
+					     &DEVICE(t)->mem_reentrancy_guard);
+	t->model.ram_size = current_machine->maxram_size;
+	tessera_init(&t->model);
+	t->listener = (MemoryListener) {
+		.name = "tessera",
+		.region_add = tessera_region_add,
+		.region_del = tessera_region_del,
+		.commit = tessera_layout_commit,
+	};
+	memory_listener_register(&t->listener, pci_get_address_space(pdev));
+}
+
+static void tessera_exit(PCIDevice *pdev)
+{
+	TesseraPCI *t = TESSERA(pdev);
+
+	tessera_reset_hold(OBJECT(t), RESET_TYPE_COLD);
+	memory_listener_unregister(&t->listener);
+	tessera_cleanup(&t->model);
+	qemu_bh_delete(t->bottom_half);
+	qemu_mutex_destroy(&t->pages_lock);
+	msix_uninit_exclusive_bar(pdev);
+	if (pdev->exp.exp_cap)
+		pcie_cap_exit(pdev);
+}
+
+static const Property tessera_properties[] = {
+	DEFINE_PROP_UINT32("queues", TesseraPCI, model.num_queues, 4),
+	DEFINE_PROP_SIZE("sram-size", TesseraPCI, model.sram_size, 1 * MiB),
+	DEFINE_PROP_UINT32("threads", TesseraPCI, model.num_threads, 2),
+	DEFINE_PROP_BOOL("x-test", TesseraPCI, model.has_test_registers, false),
+};
+
+/* Rings, jobs and views would have to be quiesced and carried over. */
+static const VMStateDescription tessera_vmstate = {
+	.name = TYPE_TESSERA,
+	.unmigratable = 1,
+};
+
+/* Whether there is an express capability is decided before the bus is known. */
+static void tessera_instance_init(Object *obj)
+{
+	PCI_DEVICE(obj)->cap_present |= QEMU_PCI_CAP_EXPRESS;
+}
+
+static void tessera_class_init(ObjectClass *klass, void *data)
+{
+	DeviceClass *dc = DEVICE_CLASS(klass);
+	PCIDeviceClass *pc = PCI_DEVICE_CLASS(klass);
+	ResettableClass *rc = RESETTABLE_CLASS(klass);
+
+	pc->realize = tessera_realize;
+	pc->exit = tessera_exit;
+	pc->config_write = tessera_config_write;
+	pc->vendor_id = TESSERA_PCI_VENDOR_ID;
+	pc->device_id = TESSERA_PCI_DEVICE_ID;
+	pc->class_id = TESSERA_PCI_CLASS;
+	pc->revision = 1;
+	rc->phases.hold = tessera_reset_hold;
+	dc->desc = "Tessera tensor layout accelerator";
+	dc->vmsd = &tessera_vmstate;
+	device_class_set_props(dc, tessera_properties);
+	set_bit(DEVICE_CATEGORY_MISC, dc->categories);
+}
+
+static const TypeInfo tessera_info = {
+	.name = TYPE_TESSERA,
+	.parent = TYPE_PCI_DEVICE,
+	.instance_size = sizeof(TesseraPCI),
+	.instance_init = tessera_instance_init,
+	.class_init = tessera_class_init,
+	.interfaces = (InterfaceInfo[]) {
+		{ INTERFACE_PCIE_DEVICE },
+		{ INTERFACE_CONVENTIONAL_PCI_DEVICE },
+		{ }
+	},
+};
+
+static void tessera_register_types(void)
+{
+	type_register_static(&tessera_info);
+}
+
+type_init(tessera_register_types);

@@ -34,6 +34,7 @@ static void print_json(struct json *json, const struct accel_device_info *info)
 	json_unsigned(json, "max_instructions", info->max_instructions);
 	json_unsigned(json, "max_jobs", info->max_jobs);
 	json_unsigned(json, "sram_bytes", info->sram_size);
+	json_unsigned(json, "grid_columns", info->grid_columns);
 	json_unsigned(json, "max_buffer_bytes", info->max_buffer_size);
 	json_end_object(json);
 }
@@ -43,11 +44,13 @@ static void print_text(const struct accel_device_info *info)
 	printf("%s\n", info->name);
 	printf("  driver          %s %u.%u.%u\n", info->driver, info->driver_version[0],
 	       info->driver_version[1], info->driver_version[2]);
-	if (info->kind == ACCEL_DEVICE_TESSERA) {
+	if (info->kind == ACCEL_DEVICE_TESSERA)
 		printf("  device version  %u.%u\n", info->hw_version[0], info->hw_version[1]);
-		printf("  queues          %u, each with %" PRIu64 " bytes of on-chip memory\n",
-		       info->num_queues, info->sram_size);
-	}
+	printf("  queues          %u, each with %" PRIu64 " bytes of on-chip memory",
+	       info->num_queues, info->sram_size);
+	if (info->grid_columns)
+		printf(", in rows of %u", info->grid_columns);
+	printf("\n");
 	printf("  a job           %u loops, %u sources, %u windows, %u instructions\n",
 	       info->max_rank, info->max_sources, info->max_windows, info->max_instructions);
 	printf("  a submission    %u jobs\n", info->max_jobs);

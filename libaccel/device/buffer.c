@@ -22,6 +22,7 @@ static struct accel_buffer *new_buffer(struct accel_device *device, struct accel
 	atomic_init(&buffer->refs, 1);
 	atomic_init(&buffer->address, NULL);
 	buffer->fd = -1;
+	buffer->pe = ACCEL_PE_NONE;
 	buffer->device = accel_device_ref(device);
 	return buffer;
 }
@@ -65,21 +66,16 @@ static void unlink_buffer(struct accel_buffer *buffer)
 		buffer->next->previous = buffer->previous;
 }
 
-ACCEL_API int accel_buffer_create(struct accel_device *device, uint64_t size,
-				  struct accel_buffer **result, struct accel_error *error)
+/* The arguments are checked. */
+static int create_buffer(struct accel_device *device, uint32_t pe, uint64_t size,
+			 struct accel_buffer **result, struct accel_error *error)
 {
-	struct accel_buffer *buffer;
+	struct accel_buffer *buffer = new_buffer(device, error);
 	int ret;
 
-	*result = NULL;
-	if (!size || size > device->info.max_buffer_size)
-		return accel_error_set(error, -EINVAL,
-				       "buffer: %" PRIu64 " bytes, expected 1 to %" PRIu64
-				       " on %s", size, device->info.max_buffer_size,
-				       device->info.name);
-	buffer = new_buffer(device, error);
 	if (!buffer)
 		return -ENOMEM;
+	buffer->pe = pe;
 	ret = device->backend->create_buffer(buffer, size, error);
 	if (ret) {
 		free_buffer(buffer);
@@ -91,6 +87,43 @@ ACCEL_API int accel_buffer_create(struct accel_device *device, uint64_t size,
 	pthread_mutex_unlock(&device->buffers_lock);
 	*result = buffer;
 	return 0;
+}
+
+ACCEL_API int accel_buffer_create(struct accel_device *device, uint64_t size,
+				  struct accel_buffer **buffer, struct accel_error *error)
+{
+	*buffer = NULL;
+	if (!size || size > device->info.max_buffer_size)
+		return accel_error_set(error, -EINVAL,
+				       "buffer: %" PRIu64 " bytes, expected 1 to %" PRIu64
+				       " on %s", size, device->info.max_buffer_size,
+				       device->info.name);
+	return create_buffer(device, ACCEL_PE_NONE, size, buffer, error);
+}
+
+ACCEL_API int accel_buffer_create_sram(struct accel_device *device, uint32_t pe, uint64_t size,
+				       struct accel_buffer **buffer, struct accel_error *error)
+{
+	const struct accel_device_info *info = &device->info;
+
+	*buffer = NULL;
+	if (!info->sram_size)
+		return accel_error_set(error, -ENOTSUP, "buffer: %s has no on-chip memory",
+				       info->name);
+	if (pe >= info->num_queues)
+		return accel_error_set(error, -EINVAL,
+				       "buffer: in the memory of PE %u, expected less than %u on "
+				       "%s", pe, info->num_queues, info->name);
+	if (!size || size > info->sram_size)
+		return accel_error_set(error, -EINVAL,
+				       "buffer: %" PRIu64 " bytes of on-chip memory, expected 1 to "
+				       "%" PRIu64 " on %s", size, info->sram_size, info->name);
+	return create_buffer(device, pe, size, buffer, error);
+}
+
+ACCEL_API uint32_t accel_buffer_pe(const struct accel_buffer *buffer)
+{
+	return buffer->pe;
 }
 
 ACCEL_API int accel_buffer_import(struct accel_device *device, int fd,

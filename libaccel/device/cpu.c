@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * The CPU backend: buffers are sealed memfds, jobs run in the thread that submits them with the
- * help of threads.c's, fences are complete when they are made.
+ * The CPU backend: buffers are sealed memfds, wherever they are said to be, jobs run in the thread
+ * that submits them with the help of threads.c's, fences are complete when they are made.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "device/cpu_grid.h"
 #include "device/device.h"
 #include "device/fence.h"
 
@@ -28,19 +30,42 @@ static int cpu_identify(struct accel_buffer *buffer, int fd, struct accel_error 
 	return 0;
 }
 
-static int cpu_create_buffer(struct accel_buffer *buffer, uint64_t size, struct accel_error *error)
+/* Takes size bytes of the memory of the buffer's PE. */
+static int take_sram(struct accel_buffer *buffer, uint64_t size, struct accel_error *error)
 {
-	uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
-	/* does not overflow: size is at most what this machine has of memory */
-	uint64_t rounded_size = (size + page_size - 1) & ~(page_size - 1);
+	struct accel_device *device = buffer->device;
+	uint64_t free_size;
+
+	pthread_mutex_lock(&device->buffers_lock);
+	free_size = device->info.sram_size - device->sram_used[buffer->pe];
+	if (size <= free_size)
+		device->sram_used[buffer->pe] += size;
+	pthread_mutex_unlock(&device->buffers_lock);
+	if (size <= free_size)
+		return 0;
+	return accel_error_set(error, -ENOSPC,
+			       "buffer: %" PRIu64 " bytes of the memory of PE %u on %s: %" PRIu64
+			       " of %" PRIu64 " are free", size, buffer->pe, device->info.name,
+			       free_size, device->info.sram_size);
+}
+
+/* Called under buffers_lock. */
+static void cpu_release_buffer(struct accel_buffer *buffer)
+{
+	if (buffer->pe != ACCEL_PE_NONE)
+		buffer->device->sram_used[buffer->pe] -= buffer->size;
+}
+
+static int create_memfd(struct accel_buffer *buffer, uint64_t size, struct accel_error *error)
+{
 	int fd = memfd_create("accel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int ret;
 
 	/* sealed: whoever it is exported to cannot take the memory away under a running job */
-	if (fd < 0 || ftruncate(fd, (off_t)rounded_size) ||
+	if (fd < 0 || ftruncate(fd, (off_t)size) ||
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
 		ret = accel_error_set(error, -errno, "buffer: memfd of %llu bytes: %s",
-				      (unsigned long long)rounded_size, strerror(errno));
+				      (unsigned long long)size, strerror(errno));
 		goto err_close;
 	}
 	ret = cpu_identify(buffer, fd, error);
@@ -52,6 +77,27 @@ static int cpu_create_buffer(struct accel_buffer *buffer, uint64_t size, struct 
 err_close:
 	if (fd >= 0)
 		close(fd);
+	return ret;
+}
+
+static int cpu_create_buffer(struct accel_buffer *buffer, uint64_t size, struct accel_error *error)
+{
+	uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+	/* does not overflow: size is at most what this machine has of memory */
+	uint64_t rounded_size = (size + page_size - 1) & ~(page_size - 1);
+	int ret;
+
+	if (buffer->pe == ACCEL_PE_NONE)
+		return create_memfd(buffer, rounded_size, error);
+	ret = take_sram(buffer, rounded_size, error);
+	if (ret)
+		return ret;
+	ret = create_memfd(buffer, rounded_size, error);
+	if (ret) {
+		pthread_mutex_lock(&buffer->device->buffers_lock);
+		buffer->device->sram_used[buffer->pe] -= rounded_size;
+		pthread_mutex_unlock(&buffer->device->buffers_lock);
+	}
 	return ret;
 }
 
@@ -108,6 +154,10 @@ static int cpu_export_buffer(struct accel_buffer *buffer, int *fd, struct accel_
 		return accel_error_set(error, -ENOTSUP,
 				       "buffer: export: it is memory of the caller's, which no "
 				       "file descriptor stands for");
+	if (buffer->pe != ACCEL_PE_NONE)
+		return accel_error_set(error, -ENOTSUP,
+				       "buffer: export: it is on-chip memory, of PE %u",
+				       buffer->pe);
 	*fd = fcntl(buffer->fd, F_DUPFD_CLOEXEC, 0);
 	if (*fd < 0)
 		return accel_error_set(error, -errno, "buffer: export: %s", strerror(errno));
@@ -253,6 +303,7 @@ const struct backend cpu_backend = {
 	.map_buffer = cpu_map_buffer,
 	.export_buffer = cpu_export_buffer,
 	.wait_buffer = cpu_wait_buffer,
+	.release_buffer = cpu_release_buffer,
 	.init_fence = cpu_init_fence,
 	.prepare = cpu_prepare,
 	.unprepare = cpu_unprepare,
@@ -260,20 +311,31 @@ const struct backend cpu_backend = {
 	.close = cpu_close,
 };
 
-int cpu_open(struct accel_device *device, struct accel_error *error)
+int cpu_open(struct accel_device *device, const char *name, struct accel_error *error)
 {
 	struct accel_device_info *info = &device->info;
+	const char *colon = strchr(name, ':');
+	struct cpu_grid grid;
+	int ret;
 
-	(void)error;
+	if (strlen(name) >= sizeof(info->name))
+		return accel_error_set(error, -ENAMETOOLONG,
+				       "device %.40s...: a name of %zu bytes, expected less than "
+				       "%zu", name, strlen(name), sizeof(info->name));
+	ret = cpu_grid_parse(colon ? colon + 1 : "", &grid, error);
+	if (ret)
+		return ret;
 	device->backend = &cpu_backend;
 	threads_init(&device->threads);
 	info->kind = ACCEL_DEVICE_CPU;
-	strcpy(info->name, "cpu");
+	strcpy(info->name, name);
 	strcpy(info->driver, "libaccel");
 	info->driver_version[0] = ACCEL_VERSION_MAJOR;
 	info->driver_version[1] = ACCEL_VERSION_MINOR;
 	info->driver_version[2] = ACCEL_VERSION_PATCH;
-	info->num_queues = 1;
+	info->num_queues = grid.num_pes;
+	info->grid_columns = grid.columns;
+	info->sram_size = grid.sram_size;
 	info->max_rank = ACCEL_MAX_RANK;
 	info->max_sources = ACCEL_MAX_SOURCES;
 	info->max_windows = ACCEL_MAX_WINDOWS;

@@ -128,8 +128,9 @@ static int open_backend(struct accel_device *device, const char *name, struct ac
 			return ret;
 		name = first;
 	}
-	if (!strcmp(name, CPU_NAME))
-		return cpu_open(device, error);
+	if (!strncmp(name, CPU_NAME, strlen(CPU_NAME)) &&
+	    (!name[strlen(CPU_NAME)] || name[strlen(CPU_NAME)] == ':'))
+		return cpu_open(device, name, error);
 	return tessera_open(device, name, error);
 }
 

@@ -22,9 +22,12 @@ struct accel_device {
 	struct accel_device_info info;
 	int fd;				/* Tessera: the open node; CPU: -1 */
 	struct threads threads;		/* CPU */
-	/* Protects buffers, and each buffer's count going to 0, against imports. */
+	/*
+	 * Protects buffers, and each buffer's count going to 0, against imports; and sram_used.
+	 */
 	pthread_mutex_t buffers_lock;
 	struct accel_buffer *buffers;
+	uint64_t sram_used[ACCEL_MAX_PES];	/* CPU: bytes of buffers in each PE's memory */
 };
 
 /* What a buffer is to its device: two imports with equal keys are one buffer. */
@@ -38,6 +41,7 @@ struct accel_buffer {
 	struct accel_device *device;
 	struct buffer_key key;
 	uint64_t size;				/* bytes */
+	uint32_t pe;				/* whose memory it is in, or ACCEL_PE_NONE */
 	int fd;					/* CPU: the memfd, closed with it; Tessera: -1 */
 	_Atomic(void *) address;		/* NULL: not mapped yet */
 	struct accel_buffer *next, *previous;	/* in device->buffers */
@@ -88,6 +92,7 @@ struct accel_submission {
 	struct accel_device *device;
 	struct accel_job **jobs;
 	size_t num_jobs;
+	uint32_t queue;			/* or ACCEL_QUEUE_ANY */
 	struct accel_fence *fence;	/* of the last submit, or of the next if there is none */
 	struct accel_fence *next_fence;	/* not NULL: somebody else has the last submit's, too */
 	bool is_submitted;		/* there was a submit, and the last one did not fail */
@@ -97,7 +102,7 @@ struct accel_submission {
 };
 
 struct backend {
-	/* These two fill in key, size and fd of a buffer. */
+	/* These two fill in key, size and fd of a buffer, the first where pe says. */
 	int (*create_buffer)(struct accel_buffer *buffer, uint64_t size, struct accel_error *error);
 	/*
 	 * Called under buffers_lock: when device->buffers has one of the same key, what was filled
@@ -132,7 +137,7 @@ int buffer_from_memory(struct accel_device *device, void *address, uint64_t size
 
 /* cpu.c */
 extern const struct backend cpu_backend;
-int cpu_open(struct accel_device *device, struct accel_error *error);
+int cpu_open(struct accel_device *device, const char *name, struct accel_error *error);
 
 /* tessera.c */
 extern const struct backend tessera_backend;

@@ -27,6 +27,13 @@ int submission_create(struct accel_device *device, struct accel_job *const *jobs
 		      struct accel_submission **submission, struct accel_error *error);
 
 /*
+ * The queue that the jobs run on from now on: that of a PE, or ACCEL_QUEUE_ANY, as at first.
+ * -EINVAL.
+ */
+int submission_set_queue(struct accel_submission *submission, uint32_t queue,
+			 struct accel_error *error);
+
+/*
  * Runs the jobs after all of in_fences, as accel_submit() does, and allocates nothing unless the
  * driver refuses one, which it has to find words for. Errors: those of accel_submit(), and -EBUSY
  * while what was submitted last is not complete.

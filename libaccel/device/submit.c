@@ -90,6 +90,7 @@ static struct accel_submission *new_submission(struct accel_device *device,
 	}
 	submission->device = accel_device_ref(device);
 	submission->num_jobs = num_jobs;
+	submission->queue = ACCEL_QUEUE_ANY;
 	for (size_t i = 0; i < num_jobs; i++)
 		submission->jobs[i] = accel_job_ref(jobs[i]);
 	return submission;
@@ -136,6 +137,19 @@ int submission_prepare(struct accel_device *device, struct accel_job *const *job
 		*result = NULL;
 	}
 	return ret;
+}
+
+int submission_set_queue(struct accel_submission *submission, uint32_t queue,
+			 struct accel_error *error)
+{
+	const struct accel_device_info *info = &submission->device->info;
+
+	if (queue != ACCEL_QUEUE_ANY && queue >= info->num_queues)
+		return accel_error_set(error, -EINVAL,
+				       "submit: queue %u, expected less than %u on %s", queue,
+				       info->num_queues, info->name);
+	submission->queue = queue;
+	return 0;
 }
 
 /* 0, or -EBUSY while the last submit is under way, or a failure to find out. */
@@ -225,10 +239,10 @@ void submission_destroy(struct accel_submission *submission)
 	free_submission(submission);
 }
 
-ACCEL_API int accel_submit(struct accel_device *device, struct accel_job *const *jobs,
-			   size_t num_jobs, struct accel_fence *const *in_fences,
-			   size_t num_in_fences, struct accel_fence **result,
-			   struct accel_error *error)
+ACCEL_API int accel_submit_to(struct accel_device *device, uint32_t queue,
+			      struct accel_job *const *jobs, size_t num_jobs,
+			      struct accel_fence *const *in_fences, size_t num_in_fences,
+			      struct accel_fence **result, struct accel_error *error)
 {
 	struct accel_submission *submission;
 	int ret = check_in_fences(num_in_fences, error);
@@ -239,10 +253,21 @@ ACCEL_API int accel_submit(struct accel_device *device, struct accel_job *const 
 		ret = submission_create(device, jobs, num_jobs, &submission, error);
 	if (ret)
 		return ret;
-	ret = submission_submit(submission, in_fences, num_in_fences, error);
+	ret = submission_set_queue(submission, queue, error);
+	if (!ret)
+		ret = submission_submit(submission, in_fences, num_in_fences, error);
 	/* there is no next submit, and so no need for submission_fence() */
 	if (!ret && result)
 		*result = accel_fence_ref(submission->fence);
 	submission_destroy(submission);
 	return ret;
+}
+
+ACCEL_API int accel_submit(struct accel_device *device, struct accel_job *const *jobs,
+			   size_t num_jobs, struct accel_fence *const *in_fences,
+			   size_t num_in_fences, struct accel_fence **fence,
+			   struct accel_error *error)
+{
+	return accel_submit_to(device, ACCEL_QUEUE_ANY, jobs, num_jobs, in_fences, num_in_fences,
+			       fence, error);
 }

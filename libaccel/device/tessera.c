@@ -100,6 +100,7 @@ static int query_info(struct accel_device *device, const char *path, struct acce
 	info->max_jobs = answer.max_jobs;
 	info->sram_size = answer.sram_size;
 	info->max_buffer_size = answer.max_bo_size;
+	info->grid_columns = answer.grid_columns;
 	return 0;
 }
 
@@ -133,14 +134,32 @@ static void tessera_close(struct accel_device *device)
 
 /* Buffers --------------------------------------------------------------------------------- */
 
+static int explain_no_buffer(const struct accel_buffer *buffer, uint64_t size, int refusal,
+			     struct accel_error *error)
+{
+	const struct accel_device_info *info = &buffer->device->info;
+
+	if (buffer->pe == ACCEL_PE_NONE)
+		return accel_error_set(error, refusal, "buffer: %" PRIu64 " bytes on %s: %s", size,
+				       info->name, strerror(-refusal));
+	return accel_error_set(error, refusal,
+			       "buffer: %" PRIu64 " bytes of the memory of PE %u on %s, which has %"
+			       PRIu64 " in all: %s", size, buffer->pe, info->name, info->sram_size,
+			       strerror(-refusal));
+}
+
 static int tessera_create_buffer(struct accel_buffer *buffer, uint64_t size,
 				 struct accel_error *error)
 {
-	struct drm_tessera_bo_create create = { .size = size };
+	bool is_sram = buffer->pe != ACCEL_PE_NONE;
+	struct drm_tessera_bo_create create = {
+		.size = size,
+		.flags = is_sram ? DRM_TESSERA_BO_SRAM : 0,
+		.pe = is_sram ? buffer->pe : 0,
+	};
 
 	if (drmIoctl(buffer->device->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create))
-		return accel_error_set(error, -errno, "buffer: %" PRIu64 " bytes on %s: %s", size,
-				       buffer->device->info.name, strerror(errno));
+		return explain_no_buffer(buffer, size, -errno, error);
 	buffer->key.number = create.handle;
 	buffer->size = create.size;
 	return 0;
@@ -182,6 +201,10 @@ static int tessera_map_buffer(struct accel_buffer *buffer, void **address,
 
 static int tessera_export_buffer(struct accel_buffer *buffer, int *fd, struct accel_error *error)
 {
+	if (buffer->pe != ACCEL_PE_NONE)
+		return accel_error_set(error, -ENOTSUP,
+				       "buffer: export: it is on-chip memory, of PE %u",
+				       buffer->pe);
 	if (drmPrimeHandleToFD(buffer->device->fd, (uint32_t)buffer->key.number,
 			       DRM_CLOEXEC | DRM_RDWR, fd))
 		return accel_error_set(error, -errno, "buffer: export as a dma-buf: %s",
@@ -425,13 +448,15 @@ static int collect_in_syncs(struct accel_device *device, struct accel_fence *con
 	return 0;
 }
 
+_Static_assert(ACCEL_QUEUE_ANY == DRM_TESSERA_QUEUE_ANY, "queues go to the driver as they are");
+
 static int submit_jobs(struct accel_submission *submission, const struct in_syncs *in,
 		       struct accel_error *error)
 {
 	struct accel_fence *fence = submission->fence;
 	struct drm_tessera_sync out = { .handle = fence->syncobj };
 	struct drm_tessera_submit submit = {
-		.queue = DRM_TESSERA_QUEUE_ANY,
+		.queue = submission->queue,
 		.jobs.stride = sizeof(submission->arguments[0]),
 		.jobs.count = (uint32_t)submission->num_jobs,
 		.jobs.pointer = (uintptr_t)submission->arguments,

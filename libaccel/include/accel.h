@@ -41,6 +41,7 @@ extern "C" {
 #define ACCEL_MAX_WINDOWS	32	/* windows of a job */
 #define ACCEL_MAX_INSTRUCTIONS	16	/* instructions of a job's program */
 #define ACCEL_MAX_JOBS		1024	/* jobs of a submission */
+#define ACCEL_MAX_PES		64	/* processing elements of a device */
 
 struct accel_device;
 struct accel_buffer;
@@ -112,22 +113,28 @@ struct accel_device_info {
 	char driver[32];		/* "tessera", or "libaccel" for the CPU */
 	uint32_t driver_version[3];	/* major, minor, patch */
 	uint32_t hw_version[2];		/* major, minor; the CPU: 0, 0 */
-	uint32_t num_queues;		/* what runs side by side */
+	uint32_t num_queues;		/* one for each processing element (PE) */
 	uint32_t max_rank;
 	uint32_t max_sources;
 	uint32_t max_windows;
 	uint32_t max_instructions;
 	uint32_t max_jobs;
-	uint64_t sram_size;		/* bytes of each queue; the CPU: 0 */
+	uint64_t sram_size;		/* bytes of on-chip memory of each PE */
 	uint64_t max_buffer_size;	/* bytes */
+	uint32_t grid_columns;		/* PE n is in column n % grid_columns; 0: not told */
 };
 
 /*
  * Opens a device: "cpu", the path of a node such as "/dev/accel/accel0", or with NULL the first
  * Tessera node below /dev/accel and, where there is none, the CPU. A Tessera node that exists and
  * cannot be opened is an error, not a reason to take the CPU.
+ *
+ * The CPU stands for a grid of PEs, so that what is written for one runs everywhere: 4 with 1 MiB
+ * of on-chip memory each, in a grid as near to a square as can be, or as "cpu:pes=N,columns=N,
+ * sram=BYTES" says, in any order, any left out. It has from 1 to ACCEL_MAX_PES PEs, and sram is
+ * whole pages, at most 256 MiB; K and M stand for KiB and MiB.
  * Errors: -ENOENT, -EACCES and others of open(); -ENODEV if the node is not a Tessera; -ENOTSUP if
- * its driver is too old or too new for this library.
+ * its driver is too old or too new for this library; -EINVAL for what follows "cpu:".
  */
 ACCEL_API int accel_open(const char *name, struct accel_device **device,
 			 struct accel_error *error);
@@ -164,6 +171,22 @@ ACCEL_API void accel_device_info(const struct accel_device *device,
  */
 ACCEL_API int accel_buffer_create(struct accel_device *device, uint64_t size,
 				  struct accel_buffer **buffer, struct accel_error *error);
+
+/* Of a buffer in the memory of the machine. */
+#define ACCEL_PE_NONE		UINT32_MAX
+
+/*
+ * The same, of 1 to sram_size bytes, in the on-chip memory of a PE. Jobs of every queue reach it.
+ * It is not exported (-ENOTSUP). On the CPU it is memory of the machine, of which each PE of an
+ * open device has sram_size bytes.
+ * Errors: -EINVAL for the PE or the size; -ENOSPC when what is left of that memory is less;
+ * -ENOTSUP if the device has none; -ENOMEM.
+ */
+ACCEL_API int accel_buffer_create_sram(struct accel_device *device, uint32_t pe, uint64_t size,
+				       struct accel_buffer **buffer, struct accel_error *error);
+
+/* The PE whose memory the buffer is in, or ACCEL_PE_NONE. */
+ACCEL_API uint32_t accel_buffer_pe(const struct accel_buffer *buffer);
 
 ACCEL_API struct accel_buffer *accel_buffer_ref(struct accel_buffer *buffer);
 ACCEL_API void accel_buffer_unref(struct accel_buffer *buffer);
@@ -381,6 +404,19 @@ ACCEL_API int accel_submit(struct accel_device *device, struct accel_job *const 
 			   size_t num_jobs, struct accel_fence *const *in_fences,
 			   size_t num_in_fences, struct accel_fence **fence,
 			   struct accel_error *error);
+
+/* The driver chooses. */
+#define ACCEL_QUEUE_ANY		UINT32_MAX
+
+/*
+ * accel_submit() to the queue of a PE, less than num_queues: its submissions begin in the order in
+ * which they come, if their fences allow, and PEs work side by side. The CPU does what is submitted
+ * to any queue in the calling thread. -EINVAL for a queue that is not there.
+ */
+ACCEL_API int accel_submit_to(struct accel_device *device, uint32_t queue,
+			      struct accel_job *const *jobs, size_t num_jobs,
+			      struct accel_fence *const *in_fences, size_t num_in_fences,
+			      struct accel_fence **fence, struct accel_error *error);
 
 /* Why a job failed. */
 enum accel_cause {
@@ -1162,6 +1198,12 @@ ACCEL_API int accel_graph_verify(const struct accel_graph *graph,
 ACCEL_API int accel_tensor_create(struct accel_device *device, enum accel_dtype dtype,
 				  uint32_t rank, const int64_t *shape, struct accel_layout *layout,
 				  struct accel_tensor **tensor, struct accel_error *error);
+
+/* The same in the on-chip memory of a PE. Errors also those of accel_buffer_create_sram(). */
+ACCEL_API int accel_tensor_create_sram(struct accel_device *device, uint32_t pe,
+				       enum accel_dtype dtype, uint32_t rank,
+				       const int64_t *shape, struct accel_layout *layout,
+				       struct accel_tensor **tensor, struct accel_error *error);
 
 /*
  * Makes a tensor of memory that is there: strides and offset, in elements, say where in

@@ -101,6 +101,8 @@ int tensor_settle(struct accel_tensor *tensor, struct accel_error *error)
 /* Where a tensor's memory comes from: a new buffer on device, one that is there, or, bare, none. */
 struct source {
 	struct accel_device *device;
+	bool is_sram;			/* the new buffer is in the memory of pe */
+	uint32_t pe;
 	struct accel_buffer *buffer;
 };
 
@@ -112,6 +114,9 @@ static int get_buffer(const struct source *source, enum accel_dtype dtype, int64
 
 	*buffer = NULL;
 	/* an empty tensor has a buffer as well, so that nobody has to ask */
+	if (source->is_sram)
+		return accel_buffer_create_sram(source->device, source->pe,
+						size ? (uint64_t)size : 1, buffer, error);
 	if (source->device)
 		return accel_buffer_create(source->device, size ? (uint64_t)size : 1, buffer,
 					   error);
@@ -454,6 +459,16 @@ ACCEL_API int accel_tensor_create(struct accel_device *device, enum accel_dtype 
 				  struct accel_tensor **tensor, struct accel_error *error)
 {
 	const struct source source = { .device = device };
+
+	return create(&source, dtype, rank, shape, layout, 0, tensor, error);
+}
+
+ACCEL_API int accel_tensor_create_sram(struct accel_device *device, uint32_t pe,
+				       enum accel_dtype dtype, uint32_t rank,
+				       const int64_t *shape, struct accel_layout *layout,
+				       struct accel_tensor **tensor, struct accel_error *error)
+{
+	const struct source source = { .device = device, .is_sram = true, .pe = pe };
 
 	return create(&source, dtype, rank, shape, layout, 0, tensor, error);
 }

@@ -174,9 +174,10 @@ static void info_as_json_has_the_documented_keys(void **state)
 		"\"version\": \"0.1.0\"", "\"devices\": [", "\"name\": \"cpu\"",
 		"\"kind\": \"cpu\"",
 		"\"driver\": \"libaccel\"", "\"driver_version\": \"0.1.0\"",
-		"\"device_version\": null", "\"queues\": 1", "\"max_rank\": 8",
+		"\"device_version\": null", "\"queues\": 4", "\"max_rank\": 8",
 		"\"max_sources\": 4", "\"max_windows\": 32", "\"max_instructions\": 16",
-		"\"max_jobs\": 1024", "\"sram_bytes\": 0", "\"max_buffer_bytes\": ",
+		"\"max_jobs\": 1024", "\"sram_bytes\": 1048576", "\"grid_columns\": 2",
+		"\"max_buffer_bytes\": ",
 	};
 
 	(void)state;

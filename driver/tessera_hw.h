@@ -47,6 +47,10 @@
 #define TESSERA_REG_TEST_HANG		0x030	/* rw: see below; only with FEATURE_TEST */
 #define TESSERA_REG_TEST_SKEW		0x034	/* rw: see below; only with FEATURE_TEST */
 #define TESSERA_REG_TEST_INTERRUPT	0x038	/* wo: see below; only with FEATURE_TEST */
+#define TESSERA_REG_TEST_FAULT		0x050	/* rw: see below; only with FEATURE_TEST */
+#define TESSERA_REG_TEST_SLOW		0x054	/* rw: see below; only with FEATURE_TEST */
+#define TESSERA_REG_TEST_CORRUPT	0x058	/* rw: see below; only with FEATURE_TEST */
+#define TESSERA_REG_TEST_DROP		0x05c	/* rw: see below; only with FEATURE_TEST */
 #define TESSERA_REG_GRID_COLUMNS	0x040	/* ro: of the model: engines in a row of the grid */
 #define TESSERA_REG_CLOCK		0x044	/* ro: of the model: cycles in a millisecond */
 
@@ -65,12 +69,19 @@
  * INVALIDATE: a write drops what is cached of that buffer (or all): jobs that begin later
  * read its entry and its table again. A read gives the number of dropped translations that running
  * jobs still use; at 0 the device no longer touches the memory behind them.
- * CONTROL.RESET: stops all queues, drops all translations, sets all registers to zero.
+ * CONTROL.RESET: stops all queues, drops all translations, sets all registers to zero, those for
+ * tests to what the device was made with.
  * TEST_HANG: n > 0: the n-th job that starts from now on, on whatever queue, makes no progress
  * until its queue is disabled or the device reset. The register then reads 0.
  * TEST_SKEW: n > 0: the device adds n bytes to the destination's offset of the next job, then the
  * register reads 0: a job as no driver would send it.
  * TEST_INTERRUPT: a write of v raises vector v, if there is one, and does nothing else.
+ * TEST_FAULT: n > 0: the next job ends with a fault once its outermost loop has done n values, if
+ * it has more, then the register reads 0.
+ * TEST_SLOW: n > 0: each job begins n milliseconds late; it is running meanwhile.
+ * TEST_CORRUPT: n != 0: the device adds n, which is signed, to the sequence that it writes to
+ * COMPLETION for the next job, then the register reads 0.
+ * TEST_DROP: n > 0: the next n interrupts of queues are not raised; the register counts down.
  */
 
 /* Registers of queue q */

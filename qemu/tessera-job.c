@@ -630,12 +630,28 @@ static void tessera_run_cleanup(struct tessera_run *run)
 	tessera_staging_release(run);
 }
 
-bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry, uint32_t skew,
-		     bool is_small_only, struct engine_fault *fault)
+/* For a test: the outermost loop of the job ends early. Sets how, once it has. */
+static bool tessera_cut_short(struct engine_job *job, uint32_t extent, struct engine_fault *cut)
+{
+	const struct drm_tessera_affine *address = &job->operands[0].spec.address;
+
+	if (!extent || !job->rank || job->extents[0] <= extent)
+		return false;
+	job->extents[0] = extent;
+	tessera_fault_set(cut, DRM_TESSERA_CAUSE_TRANSLATION, 0,
+			  address->offset + (uint64_t)address->strides[0] * extent,
+			  "a test register says so");
+	return true;
+}
+
+bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry,
+		     const struct tessera_tests *tests, bool is_small_only,
+		     struct engine_fault *fault)
 {
 	g_autofree struct tessera_run *run = g_new0(struct tessera_run, 1);
 	const struct tessera_access *destination = &run->operands[0];
-	bool is_left = false;
+	struct engine_fault cut;
+	bool is_left = false, is_cut;
 	uint32_t i;
 
 	run->queue = q;
@@ -646,13 +662,16 @@ bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry,
 		goto out;
 	}
 	run->job.operands[0].spec.address.offset =
-		(uint64_t)run->job.operands[0].spec.address.offset + skew;
+		(uint64_t)run->job.operands[0].spec.address.offset + tests->skew;
+	is_cut = tessera_cut_short(&run->job, tests->fault, &cut);
 	for (i = 0; i < run->job.num_operands; i++)
 		if (!tessera_look_up(run, i, fault))
 			goto out;
 	is_left = is_small_only && destination->high - destination->low > TESSERA_SMALL_RANGE;
 	if (!is_left)
 		tessera_run_execute(run, fault);
+	if (is_cut && !fault->cause)
+		*fault = cut;
 out:
 	tessera_run_cleanup(run);
 	/* A job that was cut short by cancel in between has no other fault to tell of */

@@ -120,6 +120,32 @@ static void tessera_config_write(PCIDevice *pdev, uint32_t address, uint32_t val
 		pcie_cap_flr_write_config(pdev, address, value, size);
 }
 
+/* Nothing goes wrong by an oversight. */
+static bool tessera_check_tests(TesseraState *s, Error **errp)
+{
+	const struct {
+		const char *property;
+		uint32_t value;
+	} tests[] = {
+		{ "x-hang", s->tests_at_reset.hang },
+		{ "x-skew", s->tests_at_reset.skew },
+		{ "x-fault", s->tests_at_reset.fault },
+		{ "x-slow", s->tests_at_reset.slow },
+		{ "x-corrupt", s->tests_at_reset.corrupt },
+		{ "x-drop", s->tests_at_reset.drop },
+	};
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		if (s->has_test_registers || !tests[i].value)
+			continue;
+		error_setg(errp, "property '%s' is %" PRIu32 ", it must be 0 without 'x-test=on'",
+			   tests[i].property, tests[i].value);
+		return false;
+	}
+	return true;
+}
+
 static bool tessera_check_properties(TesseraState *s, Error **errp)
 {
 	if (s->num_queues < 1 || s->num_queues > TESSERA_MAX_QUEUES) {
@@ -139,7 +165,7 @@ static bool tessera_check_properties(TesseraState *s, Error **errp)
 			   (uint64_t)TESSERA_MAX_SRAM_SIZE);
 		return false;
 	}
-	return true;
+	return tessera_check_tests(s, errp);
 }
 
 static bool tessera_init_bars(TesseraPCI *t, Error **errp)
@@ -227,6 +253,12 @@ static const Property tessera_properties[] = {
 	DEFINE_PROP_SIZE("sram-size", TesseraPCI, model.sram_size, 1 * MiB),
 	DEFINE_PROP_UINT32("threads", TesseraPCI, model.num_threads, 2),
 	DEFINE_PROP_BOOL("x-test", TesseraPCI, model.has_test_registers, false),
+	DEFINE_PROP_UINT32("x-hang", TesseraPCI, model.tests_at_reset.hang, 0),
+	DEFINE_PROP_UINT32("x-skew", TesseraPCI, model.tests_at_reset.skew, 0),
+	DEFINE_PROP_UINT32("x-fault", TesseraPCI, model.tests_at_reset.fault, 0),
+	DEFINE_PROP_UINT32("x-slow", TesseraPCI, model.tests_at_reset.slow, 0),
+	DEFINE_PROP_UINT32("x-corrupt", TesseraPCI, model.tests_at_reset.corrupt, 0),
+	DEFINE_PROP_UINT32("x-drop", TesseraPCI, model.tests_at_reset.drop, 0),
 };
 
 /* Rings, jobs and views would have to be quiesced and carried over. */

@@ -12,6 +12,7 @@
 #include "qemu/osdep.h"
 #include "qemu/bitops.h"
 #include "qemu/bswap.h"
+#include "qemu/cutils.h"
 #include "tessera.h"
 #include "trace.h"
 
@@ -121,7 +122,7 @@ static bool tessera_queue_may_run_here(const TesseraQueue *q)
 	const TesseraState *s = q->device;
 
 	return q->tail - q->head == 1 && !q->is_running && !q->is_listed &&
-	       QTAILQ_EMPTY(&s->listed) && !s->test_hang && !s->test_skew;
+	       QTAILQ_EMPTY(&s->listed) && buffer_is_zero(&s->tests, sizeof(s->tests));
 }
 
 /*
@@ -145,20 +146,31 @@ void tessera_queue_doorbell(TesseraQueue *q, uint32_t tail)
 		tessera_queue_list(q);
 }
 
-/* A job of the queue begins. False: it is one that hangs. */
-static bool tessera_queue_enter(TesseraQueue *q, uint32_t *skew)
+/* Waits for as long as a test has it. */
+static void tessera_queue_delay(TesseraQueue *q, uint32_t milliseconds)
+{
+	int64_t end = tessera_host_nanoseconds() + milliseconds * 1000000ll, left;
+
+	while (!tessera_queue_is_canceled(q) && (left = end - tessera_host_nanoseconds()) > 0)
+		qemu_cond_timedwait(&q->device->change, &q->device->lock,
+				    MIN(left / 1000000 + 1, INT_MAX));
+}
+
+/* A job of the queue begins. tests: what of them is about it. False: it is one that hangs. */
+static bool tessera_queue_enter(TesseraQueue *q, struct tessera_tests *tests)
 {
 	TesseraState *s = q->device;
 
 	q->is_running = true;
-	*skew = s->test_skew;
-	s->test_skew = 0;
-	if (s->test_hang && --s->test_hang == 0) {
+	if (s->tests.hang && --s->tests.hang == 0) {
 		trace_tessera_job_hang(q->index, q->head);
 		q->is_hung = true;
 		return false;
 	}
+	*tests = s->tests;
+	s->tests.skew = s->tests.fault = s->tests.corrupt = 0;
 	s->num_busy_workers++;
+	tessera_queue_delay(q, tests->slow);
 	return true;
 }
 
@@ -179,6 +191,7 @@ static void tessera_queue_leave(TesseraQueue *q, uint32_t error)
 
 static uint32_t tessera_queue_complete(TesseraQueue *q,
 				       const struct tessera_hw_ring_entry *entry,
+				       const struct tessera_tests *tests,
 				       const struct engine_fault *fault, uint64_t nanoseconds)
 {
 	TesseraState *s = q->device;
@@ -190,9 +203,10 @@ static uint32_t tessera_queue_complete(TesseraQueue *q,
 		.sequence = entry->sequence,
 	};
 	uint32_t index = q->head & (tessera_queue_size(q) - 1);
+	uint64_t completed = le64_to_cpu(entry->sequence) + (int32_t)tests->corrupt;
 
 	if (!tessera_dma_write(s, q->results + index * sizeof(result), &result, sizeof(result)) ||
-	    !tessera_dma_write_word(s, q->completion, le64_to_cpu(entry->sequence)))
+	    !tessera_dma_write_word(s, q->completion, completed))
 		return TESSERA_QUEUE_ERROR_RESULT;
 	return 0;
 }
@@ -215,6 +229,10 @@ static void tessera_queue_interrupt(TesseraQueue *q, uint64_t sequence, const ui
 		return;
 	q->is_raised = true;
 	q->raised = sequence;
+	if (s->tests.drop) {
+		s->tests.drop--;
+		return;
+	}
 	if (q->is_running_here)
 		tessera_pend(s, TESSERA_VECTOR_QUEUE(q->index));
 	else
@@ -246,7 +264,7 @@ static void tessera_queue_advance(TesseraQueue *q, const struct tessera_hw_ring_
  * Runs the job at head, without the lock. Returns TESSERA_QUEUE_ERROR_x or 0. Run here, a job that
  * is not small is left to a worker: HEAD is where it was.
  */
-static uint32_t tessera_queue_run(TesseraQueue *q, uint32_t skew)
+static uint32_t tessera_queue_run(TesseraQueue *q, const struct tessera_tests *tests)
 {
 	TesseraState *s = q->device;
 	uint32_t index = q->head & (tessera_queue_size(q) - 1);
@@ -260,7 +278,7 @@ static uint32_t tessera_queue_run(TesseraQueue *q, uint32_t skew)
 		return TESSERA_QUEUE_ERROR_RING;
 	sequence = le64_to_cpu(entry.sequence);
 	trace_tessera_job_start(q->index, q->head, sequence, le64_to_cpu(entry.descriptor));
-	if (!tessera_job_run(q, &entry, skew, q->is_running_here, &fault)) {
+	if (!tessera_job_run(q, &entry, tests, q->is_running_here, &fault)) {
 		trace_tessera_job_left(q->index, q->head);
 		return 0;
 	}
@@ -273,7 +291,7 @@ static uint32_t tessera_queue_run(TesseraQueue *q, uint32_t skew)
 	/* Who disabled the queue expects nothing any more */
 	if (fault.cause == DRM_TESSERA_CAUSE_CANCELED)
 		return 0;
-	error = tessera_queue_complete(q, &entry, &fault, nanoseconds);
+	error = tessera_queue_complete(q, &entry, tests, &fault, nanoseconds);
 	if (!error)
 		tessera_queue_advance(q, &entry);
 	return error;
@@ -282,7 +300,8 @@ static uint32_t tessera_queue_run(TesseraQueue *q, uint32_t skew)
 void tessera_queue_run_here(TesseraQueue *q)
 {
 	TesseraState *s = q->device;
-	uint32_t error = tessera_queue_run(q, 0);
+	const struct tessera_tests tests = { 0 };
+	uint32_t error = tessera_queue_run(q, &tests);
 
 	qemu_mutex_lock(&s->lock);
 	q->is_running_here = false;
@@ -293,8 +312,9 @@ void tessera_queue_run_here(TesseraQueue *q)
 static void *tessera_worker(void *opaque)
 {
 	TesseraState *s = opaque;
+	struct tessera_tests tests;
 	TesseraQueue *q;
-	uint32_t skew, error;
+	uint32_t error;
 
 	tessera_host_thread_begin();
 	qemu_mutex_lock(&s->lock);
@@ -306,10 +326,10 @@ static void *tessera_worker(void *opaque)
 		}
 		tessera_queue_unlist(q);
 		/* The doorbell may have been taken back */
-		if (q->head == q->tail || q->error || !tessera_queue_enter(q, &skew))
+		if (q->head == q->tail || q->error || !tessera_queue_enter(q, &tests))
 			continue;
 		qemu_mutex_unlock(&s->lock);
-		error = tessera_queue_run(q, skew);
+		error = tessera_queue_run(q, &tests);
 		qemu_mutex_lock(&s->lock);
 		tessera_queue_leave(q, error);
 	}

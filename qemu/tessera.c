@@ -71,8 +71,7 @@ void tessera_reset_finish(TesseraState *s)
 	}
 	s->buffers = 0;
 	s->num_buffers = 0;
-	s->test_hang = 0;
-	s->test_skew = 0;
+	s->tests = s->tests_at_reset;
 	memset(s->pending_vectors, 0, sizeof(s->pending_vectors));
 	tessera_views_drop_all(s);
 	s->is_resetting = false;
@@ -160,27 +159,25 @@ static void invalidate_write(TesseraState *s, TesseraQueue *q, uint32_t value)
 		tessera_view_drop(s, value);
 }
 
-static uint32_t test_hang_read(TesseraState *s, TesseraQueue *q)
-{
-	return s->test_hang;
+/* A register for tests is there only for a device that is */
+#define TESSERA_TEST(name)									\
+static uint32_t test_##name##_read(TesseraState *s, TesseraQueue *q)				\
+{												\
+	return s->tests.name;									\
+}												\
+												\
+static void test_##name##_write(TesseraState *s, TesseraQueue *q, uint32_t value)		\
+{												\
+	if (s->has_test_registers)								\
+		s->tests.name = value;								\
 }
 
-static void test_hang_write(TesseraState *s, TesseraQueue *q, uint32_t value)
-{
-	if (s->has_test_registers)
-		s->test_hang = value;
-}
-
-static uint32_t test_skew_read(TesseraState *s, TesseraQueue *q)
-{
-	return s->test_skew;
-}
-
-static void test_skew_write(TesseraState *s, TesseraQueue *q, uint32_t value)
-{
-	if (s->has_test_registers)
-		s->test_skew = value;
-}
+TESSERA_TEST(hang)
+TESSERA_TEST(skew)
+TESSERA_TEST(fault)
+TESSERA_TEST(slow)
+TESSERA_TEST(corrupt)
+TESSERA_TEST(drop)
 
 static void test_interrupt_write(TesseraState *s, TesseraQueue *q, uint32_t value)
 {
@@ -300,6 +297,10 @@ static const struct tessera_register global_registers[] = {
 	[LOW(TESSERA_REG_TEST_HANG)] = { "TEST_HANG", test_hang_read, test_hang_write },
 	[LOW(TESSERA_REG_TEST_SKEW)] = { "TEST_SKEW", test_skew_read, test_skew_write },
 	[LOW(TESSERA_REG_TEST_INTERRUPT)] = { "TEST_INTERRUPT", NULL, test_interrupt_write },
+	[LOW(TESSERA_REG_TEST_FAULT)] = { "TEST_FAULT", test_fault_read, test_fault_write },
+	[LOW(TESSERA_REG_TEST_SLOW)] = { "TEST_SLOW", test_slow_read, test_slow_write },
+	[LOW(TESSERA_REG_TEST_CORRUPT)] = { "TEST_CORRUPT", test_corrupt_read, test_corrupt_write },
+	[LOW(TESSERA_REG_TEST_DROP)] = { "TEST_DROP", test_drop_read, test_drop_write },
 };
 
 static const struct tessera_register queue_registers[] = {
@@ -463,6 +464,7 @@ void tessera_init(TesseraState *s)
 		s->queues[i].device = s;
 		s->queues[i].index = i;
 	}
+	s->tests = s->tests_at_reset;
 	tessera_views_init(s);
 	tessera_workers_start(s);
 }

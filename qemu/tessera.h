@@ -23,6 +23,19 @@
 typedef struct TesseraQueue TesseraQueue;
 typedef struct TesseraView TesseraView;
 
+/*
+ * What goes wrong for tests; 0: nothing. These are registers, which a reset sets to the properties
+ * of the same names.
+ */
+struct tessera_tests {
+	uint32_t hang;
+	uint32_t skew;
+	uint32_t fault;
+	uint32_t slow;
+	uint32_t corrupt;
+	uint32_t drop;
+};
+
 /* The bits of TesseraQueue.cancel */
 #define TESSERA_CANCEL_STOP	(1u << 0)	/* the running job is to stop */
 #define TESSERA_CANCEL_PAUSE	(1u << 1)	/* it is to leave its views and enter them again */
@@ -64,6 +77,7 @@ struct TesseraState {
 	uint32_t num_threads;
 	uint64_t sram_size;		/* bytes for each queue */
 	bool has_test_registers;
+	struct tessera_tests tests_at_reset;
 
 	/* The host's, fixed before the first job */
 	TesseraMemory *sram_memory;	/* of BAR 2, NULL with sram_size 0 */
@@ -89,8 +103,7 @@ struct TesseraState {
 
 	uint64_t buffers;		/* registers */
 	uint32_t num_buffers;
-	uint32_t test_hang;
-	uint32_t test_skew;
+	struct tessera_tests tests;
 
 	/* Views of buffers, by index into the directory; the least recently used first */
 	GHashTable *views;
@@ -128,8 +141,9 @@ void tessera_queue_run_here(TesseraQueue *q);
  * tessera-job.c: without the lock. The fault has cause NONE when the job succeeded. False: the job
  * was to run only if it is small, and it is not; nothing was done.
  */
-bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry, uint32_t skew,
-		     bool is_small_only, struct engine_fault *fault);
+bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry,
+		     const struct tessera_tests *tests, bool is_small_only,
+		     struct engine_fault *fault);
 void tessera_fault_set(struct engine_fault *fault, enum drm_tessera_cause cause, uint32_t operand,
 		       int64_t offset, const char *format, ...) G_GNUC_PRINTF(5, 6);
 

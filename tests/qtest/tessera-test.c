@@ -159,21 +159,6 @@ static void the_number_of_buffers_is_capped(void)
 	machine_stop(&m);
 }
 
-static void test_registers_are_absent_without_x_test(void)
-{
-	struct machine m;
-
-	machine_start(&m, MEMFD, "");
-	g_assert_cmphex(get(&m, TESSERA_REG_FEATURES), ==, TESSERA_FEATURE_HINTS);
-	set(&m, TESSERA_REG_TEST_HANG, 1);
-	set(&m, TESSERA_REG_TEST_SKEW, 1);
-	set(&m, TESSERA_REG_TEST_INTERRUPT, 0);
-	g_assert_cmphex(get(&m, TESSERA_REG_TEST_HANG), ==, 0);
-	g_assert_cmphex(get(&m, TESSERA_REG_TEST_SKEW), ==, 0);
-	g_assert_cmpuint(get(&m, TESSERA_QUEUE(0) + TESSERA_QUEUE_NUM_INTERRUPTS), ==, 0);
-	machine_stop(&m);
-}
-
 static void properties_set_queues_and_sram(void)
 {
 	struct machine m;
@@ -205,6 +190,18 @@ static const struct refusal refusals[] = {
 	  "property 'sram-size' is 4097, it must be a multiple of 4096 from 0 to 268435456" },
 	{ "too_much_sram_is_refused", "-device tessera,sram-size=1G",
 	  "property 'sram-size' is 1073741824, it must be a multiple of 4096 from 0 to 268435456" },
+	{ "x_hang_without_x_test_is_refused", "-device tessera,x-hang=7",
+	  "property 'x-hang' is 7, it must be 0 without 'x-test=on'" },
+	{ "x_skew_without_x_test_is_refused", "-device tessera,x-skew=7",
+	  "property 'x-skew' is 7, it must be 0 without 'x-test=on'" },
+	{ "x_fault_without_x_test_is_refused", "-device tessera,x-fault=7",
+	  "property 'x-fault' is 7, it must be 0 without 'x-test=on'" },
+	{ "x_slow_without_x_test_is_refused", "-device tessera,x-slow=7",
+	  "property 'x-slow' is 7, it must be 0 without 'x-test=on'" },
+	{ "x_corrupt_without_x_test_is_refused", "-device tessera,x-corrupt=7",
+	  "property 'x-corrupt' is 7, it must be 0 without 'x-test=on'" },
+	{ "x_drop_without_x_test_is_refused", "-device tessera,x-drop=7",
+	  "property 'x-drop' is 7, it must be 0 without 'x-test=on'" },
 };
 
 static void machine_is_refused(gconstpointer opaque)
@@ -2895,7 +2892,6 @@ static const struct test tests[] = {
 	TEST(addresses_keep_both_their_halves),
 	TEST(queue_registers_are_fixed_while_it_is_enabled),
 	TEST(the_number_of_buffers_is_capped),
-	TEST(test_registers_are_absent_without_x_test),
 	TEST(properties_set_queues_and_sram),
 	TEST(migration_is_refused),
 	TEST(a_device_is_unplugged_and_plugged),

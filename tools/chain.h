@@ -37,6 +37,7 @@ struct chain {
 	const char *to;
 	const char *pad_value;
 	const char *device;
+	const char *priority;
 	const char *shape;		/* in place of a file */
 	const char *dtype;
 	const char *unpack;		/* "" or the shape to unpack to */

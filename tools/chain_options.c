@@ -32,6 +32,7 @@ static const struct {
 	{ "to", offsetof(struct chain, to) },
 	{ "pad-value", offsetof(struct chain, pad_value) },
 	{ "device", offsetof(struct chain, device) },
+	{ "priority", offsetof(struct chain, priority) },
 	{ "shape", offsetof(struct chain, shape) },
 	{ "dtype", offsetof(struct chain, dtype) },
 };

@@ -60,6 +60,24 @@ static void choose_rows(struct run *run)
 	}
 }
 
+static int open_device(struct run *run, struct accel_error *error)
+{
+	const char *name = run->chain->device ? run->chain->device : "auto";
+	const char *priority = run->chain->priority ? run->chain->priority : "normal";
+	bool is_low = !strcmp(priority, "low");
+	int ret;
+
+	if (!is_low && strcmp(priority, "normal"))
+		return accel_error_set(error, -EINVAL, "--priority %s, expected normal or low",
+				       priority);
+	ret = command_open(name, &run->device, error);
+	if (ret)
+		return ret;
+	return accel_device_set_priority(run->device,
+					 is_low ? ACCEL_PRIORITY_LOW : ACCEL_PRIORITY_NORMAL,
+					 error);
+}
+
 /* Whatever can be wrong with what was asked for shows here, before any work is done. */
 static int prepare(struct run *run, struct accel_error *error)
 {
@@ -68,8 +86,7 @@ static int prepare(struct run *run, struct accel_error *error)
 	int ret = chain_build(run->chain, NULL, built, error);
 
 	if (!ret)
-		ret = command_open(run->chain->device ? run->chain->device : "auto", &run->device,
-				   error);
+		ret = open_device(run, error);
 	if (!ret)
 		ret = output_create(run->chain->out, &run->output, error);
 	if (ret)
@@ -453,6 +470,7 @@ const struct command run_command = {
 		"  --out PATH       the output, with the physical shape of --to; replaced as a\n"
 		"                   whole, or not at all\n"
 		"  --device NAME    auto (the first Tessera, else the CPU), cpu, or a node's path\n"
+		"  --priority WHAT  normal, or low: others go before, where the device is shared\n"
 		"  --verify         compare with the same steps done one at a time on the CPU\n"
 		"  --json           report as JSON\n",
 	.run = run_run,

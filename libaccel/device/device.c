@@ -143,6 +143,7 @@ ACCEL_API int accel_open(const char *name, struct accel_device **result, struct 
 	if (!device)
 		return accel_error_set(error, -ENOMEM, "device: out of memory");
 	atomic_init(&device->refs, 1);
+	atomic_init(&device->priority, ACCEL_PRIORITY_NORMAL);
 	pthread_mutex_init(&device->buffers_lock, NULL);
 	device->fd = -1;
 	ret = open_backend(device, name, error);
@@ -175,4 +176,16 @@ ACCEL_API void accel_device_info(const struct accel_device *device,
 				 struct accel_device_info *info)
 {
 	*info = device->info;
+}
+
+ACCEL_API int accel_device_set_priority(struct accel_device *device, enum accel_priority priority,
+					struct accel_error *error)
+{
+	if (priority != ACCEL_PRIORITY_NORMAL && priority != ACCEL_PRIORITY_LOW)
+		return accel_error_set(error, -EINVAL,
+				       "device: priority %u, expected %d (normal) or %d (low)",
+				       priority, ACCEL_PRIORITY_NORMAL, ACCEL_PRIORITY_LOW);
+	/* relaxed: it stands for nothing but itself */
+	atomic_store_explicit(&device->priority, priority, memory_order_relaxed);
+	return 0;
 }

@@ -22,6 +22,7 @@ struct accel_device {
 	struct accel_device_info info;
 	int fd;				/* Tessera: the open node; CPU: -1 */
 	struct threads threads;		/* CPU */
+	atomic_uint priority;		/* enum accel_priority of the next submit */
 	/*
 	 * Protects buffers, and each buffer's count going to 0, against imports; and sram_used.
 	 */

@@ -449,14 +449,19 @@ static int collect_in_syncs(struct accel_device *device, struct accel_fence *con
 }
 
 _Static_assert(ACCEL_QUEUE_ANY == DRM_TESSERA_QUEUE_ANY, "queues go to the driver as they are");
+_Static_assert((int)ACCEL_PRIORITY_NORMAL == (int)DRM_TESSERA_PRIORITY_NORMAL &&
+	       (int)ACCEL_PRIORITY_LOW == (int)DRM_TESSERA_PRIORITY_LOW,
+	       "priorities go to the driver as they are");
 
 static int submit_jobs(struct accel_submission *submission, const struct in_syncs *in,
 		       struct accel_error *error)
 {
+	struct accel_device *device = submission->device;
 	struct accel_fence *fence = submission->fence;
 	struct drm_tessera_sync out = { .handle = fence->syncobj };
 	struct drm_tessera_submit submit = {
 		.queue = submission->queue,
+		.priority = atomic_load_explicit(&device->priority, memory_order_relaxed),
 		.jobs.stride = sizeof(submission->arguments[0]),
 		.jobs.count = (uint32_t)submission->num_jobs,
 		.jobs.pointer = (uintptr_t)submission->arguments,
@@ -468,7 +473,7 @@ static int submit_jobs(struct accel_submission *submission, const struct in_sync
 		.out_syncs.pointer = (uintptr_t)&out,
 	};
 
-	if (drmIoctl(submission->device->fd, DRM_IOCTL_TESSERA_SUBMIT, &submit))
+	if (drmIoctl(device->fd, DRM_IOCTL_TESSERA_SUBMIT, &submit))
 		return explain_refusal(submission, -errno, error);
 	fence->id = submit.id;
 	return 0;

@@ -157,6 +157,21 @@ ACCEL_API int accel_device_enumerate(int (*visit)(const char *name, void *contex
 ACCEL_API int accel_device_set_threads(struct accel_device *device, uint32_t num_threads,
 				       struct accel_error *error);
 
+/* Which submissions a device takes first, of those that wait for nothing any more. */
+enum accel_priority {
+	ACCEL_PRIORITY_NORMAL = 0,	/* what somebody waits for */
+	ACCEL_PRIORITY_LOW = 1,		/* what may wait for all others */
+};
+
+/*
+ * The priority of what is submitted from now on to this device as it was opened here: to that of
+ * another accel_open() it is nothing. At first it is normal. What was submitted before keeps its
+ * own. The CPU takes it and has no use for it: there each submission is complete before the next
+ * begins. Errors: -EINVAL.
+ */
+ACCEL_API int accel_device_set_priority(struct accel_device *device, enum accel_priority priority,
+					struct accel_error *error);
+
 ACCEL_API struct accel_device *accel_device_ref(struct accel_device *device);
 ACCEL_API void accel_device_unref(struct accel_device *device);
 ACCEL_API void accel_device_info(const struct accel_device *device,

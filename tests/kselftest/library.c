@@ -331,6 +331,53 @@ TEST_F(library, jobs_run_in_order_and_tell_their_times)
 	accel_job_unref(jobs[1]);
 }
 
+/* On the first queue, where order is a matter of priority */
+static struct accel_fence *submit_with(struct __test_metadata *_metadata,
+				       FIXTURE_DATA(library) *self, enum accel_priority priority,
+				       struct accel_job *job, struct accel_fence *in_fence)
+{
+	struct accel_fence *fence;
+
+	ASSERT_DONE(accel_device_set_priority(self->device, priority, &self->error));
+	ASSERT_DONE(accel_submit_to(self->device, 0, &job, 1, &in_fence, 1, &fence, &self->error));
+	return fence;
+}
+
+TEST_F(library, submission_of_low_priority_lets_a_later_one_go_first)
+{
+	struct accel_operand other = { .dtype = ACCEL_DTYPE_U32, .address = { .strides = { 4 } } };
+	struct accel_job *low_job = create_copy(_metadata, self, 3, 0);
+	struct accel_job *normal_job = create_copy(_metadata, self, 3, 0);
+	struct accel_fence *gate_fence, *low_fence, *normal_fence;
+	struct accel_fence_result low, normal;
+	int fd = test_open(_metadata);
+	struct test_gate gate;
+
+	TEST_GATE_OR_SKIP(fd, &gate);
+	/* Neither waits for the other: they have the source alone in common */
+	ASSERT_DONE(accel_buffer_create(self->device, SIZE, &other.buffer, &self->error));
+	ASSERT_DONE(accel_job_set_destination(normal_job, &other, &self->error));
+	gate_fence = import_gate(_metadata, self, &gate);
+	low_fence = submit_with(_metadata, self, ACCEL_PRIORITY_LOW, low_job, gate_fence);
+	normal_fence = submit_with(_metadata, self, ACCEL_PRIORITY_NORMAL, normal_job, gate_fence);
+	test_overtake(_metadata);
+	ASSERT_EQ(0, test_gate_signal(&gate));
+	ASSERT_DONE(accel_fence_wait(low_fence, -1, &self->error));
+	ASSERT_DONE(accel_fence_wait(normal_fence, -1, &self->error));
+	ASSERT_DONE(accel_fence_result(low_fence, &low, &self->error));
+	ASSERT_DONE(accel_fence_result(normal_fence, &normal, &self->error));
+	EXPECT_LT(normal.start_ns, low.start_ns);
+	accel_fence_unref(normal_fence);
+	accel_fence_unref(low_fence);
+	accel_fence_unref(gate_fence);
+	accel_buffer_unref(other.buffer);
+	accel_job_unref(normal_job);
+	accel_job_unref(low_job);
+	close(gate.dma_buf);
+	close(gate.fd);
+	close(fd);
+}
+
 TEST_F(library, job_past_its_buffer_is_refused_in_words)
 {
 	struct accel_job *jobs[] = {

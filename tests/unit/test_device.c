@@ -83,6 +83,18 @@ static void errors_may_be_ignored(void **state)
 	assert_int_equal(accel_open("/no/such/node", &device, NULL), -ENOENT);
 }
 
+static void cpu_takes_every_priority(void **state)
+{
+	expect_ok(accel_device_set_priority(*state, ACCEL_PRIORITY_LOW, &error));
+	expect_ok(accel_device_set_priority(*state, ACCEL_PRIORITY_NORMAL, &error));
+}
+
+static void unknown_priority_is_refused(void **state)
+{
+	expect_failure(accel_device_set_priority(*state, (enum accel_priority)2, &error), -EINVAL,
+		       "device: priority 2, expected 0 (normal) or 1 (low)");
+}
+
 static int keep_last(const char *name, void *context)
 {
 	snprintf(context, 64, "%s", name);
@@ -348,6 +360,8 @@ int main(void)
 		cmocka_unit_test(node_of_another_kind_is_refused),
 		cmocka_unit_test(long_path_is_refused),
 		cmocka_unit_test(errors_may_be_ignored),
+		cmocka_unit_test(cpu_takes_every_priority),
+		cmocka_unit_test(unknown_priority_is_refused),
 		cmocka_unit_test(cpu_is_enumerated_last),
 		cmocka_unit_test(enumeration_stops_when_told),
 		cmocka_unit_test(buffer_reads_as_zero_and_keeps_what_is_written),

@@ -108,6 +108,18 @@ static void unpack_undoes_maps(void **state)
 	expect_output("|u1", 2, SHAPE(2, 3), "abcdef", 6);
 }
 
+static void priority_changes_nothing_on_the_cpu(void **state)
+{
+	static const char *const priorities[] = { "normal", "low" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(priorities); i++) {
+		write_input();
+		assert_int_equal(run("--priority", priorities[i], "--map", "(i,j) -> (j,i)"), 0);
+		expect_output("|u1", 2, SHAPE(3, 2), "adbecf", 6);
+	}
+}
+
 static void slice_is_that_of_python(void **state)
 {
 	(void)state;
@@ -409,6 +421,7 @@ static const struct {
 	  "in order, as those of a .npy file are\n" },
 	{ { "--shape", "2,3" }, "accel run: --shape: the input's is known; it is for accel "
 	  "plan\n" },
+	{ { "--priority", "high" }, "accel run: --priority high, expected normal or low\n" },
 	{ { "--nonsense" }, "accel run: bad option" },
 	{ { "more" }, "accel run: argument 'more', expected options alone\n" },
 };
@@ -482,6 +495,7 @@ int main(void)
 		TEST(without_a_shape_nothing_is_padding),
 		TEST(map_moves_each_element),
 		TEST(unpack_undoes_maps),
+		TEST(priority_changes_nothing_on_the_cpu),
 		TEST(slice_is_that_of_python),
 		TEST(steps_are_done_in_the_order_in_which_they_are_written),
 		TEST(windows_become_the_rows_of_a_matrix),

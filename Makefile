@@ -428,7 +428,8 @@ install-dkms:
 	$(call say,INSTALL,$(DESTDIR)/usr/src/tessera-$(VERSION))
 	$(Q)install -d $(DESTDIR)/usr/src/tessera-$(VERSION)
 	$(Q)cp --parents $(module_sources) driver/Kconfig $(DESTDIR)/usr/src/tessera-$(VERSION)
-	$(Q)install -m 644 driver/dkms.conf $(DESTDIR)/usr/src/tessera-$(VERSION)
+	$(Q)sed 's|@VERSION@|$(VERSION)|' driver/dkms.conf.in \
+		> $(DESTDIR)/usr/src/tessera-$(VERSION)/dkms.conf
 	$(Q)install -D -m 644 driver/60-tessera.rules \
 		$(DESTDIR)/lib/udev/rules.d/60-tessera.rules
 

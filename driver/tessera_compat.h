@@ -118,16 +118,6 @@ static inline int tessera_job_init_client(tessera_job_init_client_t init,
 #define TESSERA_FOPS_UNMAPPED_AREA
 #endif
 
-/* Linux 6.17 has, in this form, an event for userspace when a device was reset, or is lost. */
-static inline void tessera_wedged_event(struct drm_device *drm, bool is_lost)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
-	drm_dev_wedged_event(drm, is_lost ? DRM_WEDGE_RECOVERY_REBIND |
-					    DRM_WEDGE_RECOVERY_BUS_RESET :
-					    DRM_WEDGE_RECOVERY_NONE, NULL);
-#endif
-}
-
 /*
  * Buffers come from a tmpfs mount of the device's own that gives huge pages. Since Linux 7.2 DRM
  * can keep that mount and creates buffers there. Before, each is moved there when it is new.

@@ -8,6 +8,7 @@
 #include <linux/pm_runtime.h>
 
 #include <drm/drm_drv.h>
+#include <drm/drm_file.h>
 #include <drm/drm_managed.h>
 #include <drm/drm_print.h>
 
@@ -149,6 +150,20 @@ void tessera_device_recover(struct tessera_device *tdev, struct tessera_queue *g
 		lose_device(tdev);
 }
 
+/**
+ * tessera_device_tell_wedged() - tell userspace that the device was reset, or is lost
+ * @tdev: the device, within drm_dev_enter()
+ *
+ * In the words of drm_dev_wedged_event(). That sends them from the primary node, which a device
+ * with an accel node does not have, and looks at it all the same.
+ */
+void tessera_device_tell_wedged(struct tessera_device *tdev)
+{
+	char *words[2] = { tdev->is_lost ? "WEDGED=rebind,bus-reset" : "WEDGED=none", NULL };
+
+	kobject_uevent_env(&tdev->drm.accel->kdev->kobj, KOBJ_CHANGE, words);
+}
+
 static void reset_work(struct work_struct *work)
 {
 	struct tessera_device *tdev = container_of(work, struct tessera_device, reset_work);
@@ -157,7 +172,7 @@ static void reset_work(struct work_struct *work)
 	if (!drm_dev_enter(&tdev->drm, &cookie))
 		return;
 	tessera_device_recover(tdev, NULL, 0, DRM_TESSERA_CAUSE_CANCELED);
-	tessera_wedged_event(&tdev->drm, tdev->is_lost);
+	tessera_device_tell_wedged(tdev);
 	drm_dev_exit(cookie);
 }
 
@@ -218,7 +233,7 @@ void tessera_device_resume(struct tessera_device *tdev)
 	if (drm_dev_enter(&tdev->drm, &cookie)) {
 		tessera_device_recover(tdev, NULL, 0, DRM_TESSERA_CAUSE_CANCELED);
 		if (tdev->is_lost)
-			tessera_wedged_event(&tdev->drm, true);
+			tessera_device_tell_wedged(tdev);
 		drm_dev_exit(cookie);
 	}
 	enable_work(&tdev->reset_work);

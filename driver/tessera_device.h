@@ -127,6 +127,7 @@ void tessera_device_unplug(struct tessera_device *tdev);
 
 void tessera_device_recover(struct tessera_device *tdev, struct tessera_queue *guilty_queue,
 			    u64 guilty, enum drm_tessera_cause cause);
+void tessera_device_tell_wedged(struct tessera_device *tdev);
 void tessera_device_pause(struct tessera_device *tdev, u32 drain_us);
 void tessera_device_resume(struct tessera_device *tdev);
 

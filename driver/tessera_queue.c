@@ -345,7 +345,7 @@ static void recover(struct tessera_queue *queue, u64 guilty, enum drm_tessera_ca
 	}
 	drm_err(&tdev->drm, "%s: does not stop and start, resetting the device\n", queue->name);
 	tessera_device_recover(tdev, queue, guilty, cause);
-	tessera_wedged_event(&tdev->drm, tdev->is_lost);
+	tessera_device_tell_wedged(tdev);
 }
 
 /* The engine may be at the jobs of other queues: it has fewer hands than queues, maybe */

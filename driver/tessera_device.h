@@ -99,11 +99,6 @@ struct tessera_device {
 	/** @mapped_submissions: &struct tessera_submission that are mapped for the device */
 	struct list_head mapped_submissions;
 
-	/** @timeout_group: the folder in sysfs with a file for each queue */
-	struct attribute_group timeout_group;
-	/** @timeout_attributes: those files, and NULL */
-	struct attribute *timeout_attributes[TESSERA_MAX_QUEUES + 1];
-
 	/** @huge_mount: where the memory of buffers comes from, or NULL; tessera_compat.h */
 	struct vfsmount *huge_mount;
 };
@@ -114,7 +109,8 @@ static inline struct tessera_device *to_tessera_device(struct drm_device *drm)
 }
 
 /* tessera_sysfs.c; tessera_debugfs.c and a file of tests, where there is debugfs */
-int tessera_sysfs_init(struct tessera_device *tdev);
+extern const struct attribute_group *tessera_dev_groups[];
+void tessera_sysfs_init(void);
 void tessera_debugfs_init(struct tessera_device *tdev);
 void tessera_test_registers_init(struct tessera_device *tdev);
 

@@ -118,7 +118,7 @@ static int tessera_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (IS_ERR(tdev))
 		return PTR_ERR(tdev);
 	pci_set_drvdata(pdev, tdev);
-	ret = tessera_device_init(tdev) ?: tessera_sysfs_init(tdev);
+	ret = tessera_device_init(tdev);
 	if (ret)
 		return ret;
 	if (IS_ENABLED(CONFIG_DEBUG_FS))
@@ -193,6 +193,7 @@ static struct pci_driver tessera_pci_driver = {
 	/* A kernel that is shut down, or that starts another: the device must leave memory alone */
 	.shutdown = tessera_remove,
 	.err_handler = &tessera_error_handlers,
+	.dev_groups = tessera_dev_groups,
 	.driver.pm = pm_ptr(&tessera_pm_ops),
 };
 
@@ -203,6 +204,7 @@ static int __init tessera_init(void)
 	tessera_free_wq = alloc_workqueue(TESSERA_NAME "-free", WQ_UNBOUND, 0);
 	if (!tessera_free_wq)
 		return -ENOMEM;
+	tessera_sysfs_init();
 	ret = pci_register_driver(&tessera_pci_driver);
 	if (ret)
 		destroy_workqueue(tessera_free_wq);
@@ -219,5 +221,4 @@ module_exit(tessera_exit);
 
 TESSERA_IMPORT_NS_DMA_BUF();
 MODULE_DESCRIPTION("Driver for the Tessera tensor layout accelerator");
-MODULE_VERSION("0.1.0");
 MODULE_LICENSE("GPL");

@@ -94,8 +94,6 @@ struct tessera_queue {
 
 	/** @timeout_ms: as the module's parameter, of this queue; 0: the module's */
 	u32 timeout_ms;
-	/** @timeout_attribute: the file in sysfs that shows @timeout_ms, and takes it */
-	struct device_attribute timeout_attribute;
 	/** @watch: looks for jobs that make no progress; on &tessera_device.recovery_wq */
 	struct delayed_work watch;
 	/** @watched_progress: TESSERA_QUEUE_PROGRESS when it last moved; @watch's alone */

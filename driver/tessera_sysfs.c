@@ -7,19 +7,37 @@
 #include "tessera_drv.h"
 #include "tessera_queue.h"
 
+/**
+ * struct timeout_attribute - the file of a queue's timeout
+ */
+struct timeout_attribute {
+	/** @base: the attribute */
+	struct device_attribute base;
+	/** @name: of the file */
+	char name[8];
+};
+
+/* Of each queue that a device may have; a device shows those of the queues that it has */
+static struct timeout_attribute timeout_attributes[TESSERA_MAX_QUEUES];
+static struct attribute *timeout_list[TESSERA_MAX_QUEUES + 1];
+
+static struct tessera_queue *to_queue(struct device *dev, struct device_attribute *attribute)
+{
+	struct tessera_device *tdev = dev_get_drvdata(dev);
+
+	return &tdev->queues[container_of(attribute, struct timeout_attribute, base) -
+			     timeout_attributes];
+}
+
 static ssize_t timeout_show(struct device *dev, struct device_attribute *attribute, char *text)
 {
-	struct tessera_queue *queue =
-		container_of(attribute, struct tessera_queue, timeout_attribute);
-
-	return sysfs_emit(text, "%u\n", tessera_queue_timeout_ms(queue));
+	return sysfs_emit(text, "%u\n", tessera_queue_timeout_ms(to_queue(dev, attribute)));
 }
 
 static ssize_t timeout_store(struct device *dev, struct device_attribute *attribute,
 			     const char *text, size_t size)
 {
-	struct tessera_queue *queue =
-		container_of(attribute, struct tessera_queue, timeout_attribute);
+	struct tessera_queue *queue = to_queue(dev, attribute);
 	u32 ms;
 	int ret;
 
@@ -32,27 +50,41 @@ static ssize_t timeout_store(struct device *dev, struct device_attribute *attrib
 	return size;
 }
 
+static umode_t timeout_mode(struct kobject *kobj, struct attribute *attribute, int index)
+{
+	struct tessera_device *tdev = dev_get_drvdata(kobj_to_dev(kobj));
+
+	return index < tdev->num_queues ? attribute->mode : 0;
+}
+
+static const struct attribute_group timeout_group = {
+	.name = "job_timeout_ms",
+	.attrs = timeout_list,
+	.is_visible = timeout_mode,
+};
+
+/* &pci_driver.dev_groups */
+const struct attribute_group *tessera_dev_groups[] = {
+	&timeout_group,
+	NULL
+};
+
 /**
- * tessera_sysfs_init() - make the files
- * @tdev: the device; they go when the driver lets go of it
- *
- * Return: 0 or an error.
+ * tessera_sysfs_init() - fill in the files, before there is a device
  */
-int tessera_sysfs_init(struct tessera_device *tdev)
+void __init tessera_sysfs_init(void)
 {
 	u32 q;
 
-	tdev->timeout_group.name = "job_timeout_ms";
-	tdev->timeout_group.attrs = tdev->timeout_attributes;
-	for (q = 0; q < tdev->num_queues; q++) {
-		struct device_attribute *attribute = &tdev->queues[q].timeout_attribute;
+	for (q = 0; q < TESSERA_MAX_QUEUES; q++) {
+		struct timeout_attribute *timeout = &timeout_attributes[q];
 
-		sysfs_attr_init(&attribute->attr);
-		attribute->attr.name = tdev->queues[q].name + strlen(TESSERA_NAME "-");
-		attribute->attr.mode = 0644;
-		attribute->show = timeout_show;
-		attribute->store = timeout_store;
-		tdev->timeout_attributes[q] = &attribute->attr;
+		snprintf(timeout->name, sizeof(timeout->name), "pe%u", q);
+		timeout->base = (struct device_attribute){
+			.attr = { .name = timeout->name, .mode = 0644 },
+			.show = timeout_show,
+			.store = timeout_store,
+		};
+		timeout_list[q] = &timeout->base.attr;
 	}
-	return devm_device_add_group(tdev->drm.dev, &tdev->timeout_group);
 }

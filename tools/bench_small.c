@@ -96,7 +96,7 @@ int bench_small_latency(struct accel_device *device, uint32_t rounds, const char
 		return accel_error_set(error, -ENOMEM, "latency: out of memory");
 	ret = create(device, &setup, error);
 	if (!ret)
-		ret = submission_prepare(device, &setup.job, 1, &submission, error);
+		ret = submission_create(device, &setup.job, 1, &submission, error);
 	if (!ret)
 		ret = take_samples(submission, debugfs, samples, samples + count, count,
 				   &has_trips, error);
@@ -127,7 +127,7 @@ static int prepare(struct accel_device *device, uint32_t num_jobs, struct lane *
 
 	for (uint32_t k = 0; k < num_jobs; k++)
 		jobs[k] = lane->setup.job;
-	return ret ? ret : submission_prepare(device, jobs, num_jobs, &lane->submission, error);
+	return ret ? ret : submission_create(device, jobs, num_jobs, &lane->submission, error);
 }
 
 /* Submissions of which some are under way all the time. */

@@ -120,11 +120,9 @@ struct backend {
 	void (*release_buffer)(struct accel_buffer *buffer);
 	/* Fills in ops, and what the backend has of a fence. */
 	int (*init_fence)(struct accel_fence *fence, struct accel_error *error);
-	/* Makes and frees what the backend has of a submission. */
+	/* Checks the jobs; makes and frees what the backend has of a submission. */
 	int (*prepare)(struct accel_submission *submission, struct accel_error *error);
 	void (*unprepare)(struct accel_submission *submission);
-	/* What submit will look at, where prepare has not. NULL: it has. */
-	int (*check)(const struct accel_submission *submission, struct accel_error *error);
 	/* Nothing of it is under way. Neither it nor the wait for its fence allocates. */
 	int (*submit)(struct accel_submission *submission, struct accel_fence *const *in_fences,
 		      size_t num_in_fences, struct accel_error *error);

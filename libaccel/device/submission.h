@@ -16,13 +16,6 @@ struct accel_submission;
  * are kept by reference, and their buffers with them; they must not be changed from now on.
  * Errors: those of accel_submit().
  */
-int submission_prepare(struct accel_device *device, struct accel_job *const *jobs, size_t num_jobs,
-		       struct accel_submission **submission, struct accel_error *error);
-
-/*
- * The same without the checks that the device makes at each submit anyway: for a submission that
- * runs once.
- */
 int submission_create(struct accel_device *device, struct accel_job *const *jobs, size_t num_jobs,
 		      struct accel_submission **submission, struct accel_error *error);
 

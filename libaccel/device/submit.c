@@ -124,21 +124,6 @@ err_free:
 	return ret;
 }
 
-int submission_prepare(struct accel_device *device, struct accel_job *const *jobs, size_t num_jobs,
-		       struct accel_submission **result, struct accel_error *error)
-{
-	int ret = submission_create(device, jobs, num_jobs, result, error);
-
-	if (ret || !device->backend->check)
-		return ret;
-	ret = device->backend->check(*result, error);
-	if (ret) {
-		submission_destroy(*result);
-		*result = NULL;
-	}
-	return ret;
-}
-
 int submission_set_queue(struct accel_submission *submission, uint32_t queue,
 			 struct accel_error *error)
 {

@@ -348,24 +348,8 @@ static void write_job(struct drm_tessera_job *out, const struct accel_job *job)
 	out->program.pointer = (uintptr_t)job->program;
 }
 
-static int tessera_prepare(struct accel_submission *submission, struct accel_error *error)
-{
-	size_t num_jobs = submission->num_jobs;
-
-	submission->arguments = calloc(num_jobs, sizeof(submission->arguments[0]));
-	if (!submission->arguments)
-		return accel_error_set(error, -ENOMEM, "submit: out of memory");
-	for (size_t i = 0; i < num_jobs; i++)
-		write_job(&submission->arguments[i], submission->jobs[i]);
-	return 0;
-}
-
-static void tessera_unprepare(struct accel_submission *submission)
-{
-	free(submission->arguments);
-}
-
-static int tessera_check(const struct accel_submission *submission, struct accel_error *error)
+/* What the driver would refuse, in words, and overlaps, which it does not look for. */
+static int check_jobs(const struct accel_submission *submission, struct accel_error *error)
 {
 	struct engine_job engine_job;
 	int ret = 0;
@@ -378,14 +362,24 @@ static int tessera_check(const struct accel_submission *submission, struct accel
 	return ret;
 }
 
-/* Finds words for the driver's refusal. Returns its error, whatever the checks here say. */
-static int explain_refusal(const struct accel_submission *submission, int refusal,
-			   struct accel_error *error)
+static int tessera_prepare(struct accel_submission *submission, struct accel_error *error)
 {
-	if (error && tessera_check(submission, error) == refusal)
-		return refusal;
-	return accel_error_set(error, refusal, "submit: the driver of %s refused it: %s",
-			       submission->device->info.name, strerror(-refusal));
+	size_t num_jobs = submission->num_jobs;
+	int ret = check_jobs(submission, error);
+
+	if (ret)
+		return ret;
+	submission->arguments = calloc(num_jobs, sizeof(submission->arguments[0]));
+	if (!submission->arguments)
+		return accel_error_set(error, -ENOMEM, "submit: out of memory");
+	for (size_t i = 0; i < num_jobs; i++)
+		write_job(&submission->arguments[i], submission->jobs[i]);
+	return 0;
+}
+
+static void tessera_unprepare(struct accel_submission *submission)
+{
+	free(submission->arguments);
 }
 
 /* A syncobj of this device for a fence of another, or none (0) for one that is complete. */
@@ -474,7 +468,8 @@ static int submit_jobs(struct accel_submission *submission, const struct in_sync
 	};
 
 	if (drmIoctl(device->fd, DRM_IOCTL_TESSERA_SUBMIT, &submit))
-		return explain_refusal(submission, -errno, error);
+		return accel_error_set(error, -errno, "submit: the driver of %s refused it: %s",
+				       submission->device->info.name, strerror(errno));
 	fence->id = submit.id;
 	return 0;
 }
@@ -503,7 +498,6 @@ const struct backend tessera_backend = {
 	.init_fence = tessera_init_fence,
 	.prepare = tessera_prepare,
 	.unprepare = tessera_unprepare,
-	.check = tessera_check,
 	.submit = tessera_submit,
 	.close = tessera_close,
 };

@@ -36,8 +36,8 @@ ACCEL_API int accel_task_create(struct accel_plan *plan, uint32_t num_tensors,
 	atomic_init(&task->refs, 1);
 	ret = plan_bind(plan, num_tensors, tensors, &task->binding, error);
 	if (!ret)
-		ret = submission_prepare(task->binding.device, task->binding.jobs,
-					 task->binding.num_jobs, &task->submission, error);
+		ret = submission_create(task->binding.device, task->binding.jobs,
+					task->binding.num_jobs, &task->submission, error);
 	if (ret) {
 		destroy(task);
 		return ret;

@@ -59,7 +59,7 @@ static struct accel_submission *prepare(struct accel_device *device, uint32_t nu
 	jobs[0] = create_job(device);
 	for (uint32_t i = 1; i < num_jobs; i++)
 		jobs[i] = jobs[0];
-	check(submission_prepare(device, jobs, num_jobs, &submission, &error), "prepare", &error);
+	check(submission_create(device, jobs, num_jobs, &submission, &error), "prepare", &error);
 	accel_job_unref(jobs[0]);
 	free(jobs);
 	return submission;

@@ -88,7 +88,7 @@ FIXTURE_SETUP(submission)
 	ASSERT_DONE(accel_job_create(1, &extent, &self->job, &self->error));
 	ASSERT_DONE(accel_job_set_destination(self->job, &destination, &self->error));
 	ASSERT_DONE(accel_job_add_source(self->job, &source, &self->error));
-	ASSERT_DONE(submission_prepare(self->device, &self->job, 1, &self->submission,
+	ASSERT_DONE(submission_create(self->device, &self->job, 1, &self->submission,
 				       &self->error));
 }
 
@@ -241,7 +241,7 @@ TEST_F(submission, bad_job_is_refused_when_it_is_prepared)
 	struct accel_submission *submission;
 
 	ASSERT_DONE(accel_job_set_destination(self->job, &destination, &self->error));
-	EXPECT_EQ(-ERANGE, submission_prepare(self->device, &self->job, 1, &submission,
+	EXPECT_EQ(-ERANGE, submission_create(self->device, &self->job, 1, &submission,
 					      &self->error));
 	EXPECT_EQ(NULL, submission);
 }

@@ -103,7 +103,7 @@ static struct accel_submission *prepare(const struct fixture *fixture, struct ac
 {
 	struct accel_submission *submission;
 
-	expect_ok(submission_prepare(fixture->device, &job, 1, &submission, &error));
+	expect_ok(submission_create(fixture->device, &job, 1, &submission, &error));
 	return submission;
 }
 
@@ -127,7 +127,7 @@ static void jobs_run_in_order(void **state)
 	struct accel_job *jobs[2] = { fixture->copy, fixture->gather };
 	struct accel_submission *submission;
 
-	expect_ok(submission_prepare(fixture->device, jobs, 2, &submission, &error));
+	expect_ok(submission_create(fixture->device, jobs, 2, &submission, &error));
 	expect_ok(submission_submit(submission, NULL, 0, &error));
 	assert_int_equal(fixture->dst_map[0], NUM_ELEMENTS - 1);
 	submission_destroy(submission);
@@ -256,7 +256,7 @@ static void no_job_is_refused(void **state)
 	struct fixture *fixture = *state;
 	struct accel_submission *submission = (void *)1;
 
-	expect_failure(submission_prepare(fixture->device, NULL, 0, &submission, &error), -EINVAL,
+	expect_failure(submission_create(fixture->device, NULL, 0, &submission, &error), -EINVAL,
 		       "submit: no job, expected at least 1");
 	assert_null(submission);
 }
@@ -267,7 +267,7 @@ static void bad_job_is_refused_when_it_is_prepared(void **state)
 	struct accel_job *jobs[2] = { fixture->copy, create_job(fixture, NUM_ELEMENTS + 1, false) };
 	struct accel_submission *submission;
 
-	assert_int_equal(submission_prepare(fixture->device, jobs, 2, &submission, &error),
+	assert_int_equal(submission_create(fixture->device, jobs, 2, &submission, &error),
 			 -ERANGE);
 	assert_non_null(strstr(error.message, "job 1 of 2: "));
 	assert_null(submission);
@@ -320,7 +320,7 @@ static void preparing_without_memory_fails(void **state)
 		int ret;
 
 		num_left = k;
-		ret = submission_prepare(fixture->device, &fixture->copy, 1, &submission, &error);
+		ret = submission_create(fixture->device, &fixture->copy, 1, &submission, &error);
 		num_left = -1;
 		assert_int_equal(ret, -ENOMEM);
 		assert_null(submission);

@@ -162,8 +162,10 @@ static void keep_stored(struct engine_plan *plan, struct collector *collector)
 /* Keeps the regions if they are few. Returns whether there was memory. */
 static bool init_regions(struct engine_plan *plan)
 {
-	struct collector collector = { .count = 0 };
+	struct collector collector;
 
+	/* its regions are kilobytes, which small plans need not wait for to be zeroed */
+	collector.count = 0;
 	if (engine_visit_regions(plan, &plan->box, collect_region, &collector))
 		return true;
 	keep_stored(plan, &collector);
@@ -271,10 +273,13 @@ static void init_parts(struct engine_plan *plan)
 			  clamp(bytes, LEAST_PART_BYTES, most));
 }
 
-/* Memory to work in, where the job is large enough to gain by it. Returns whether there was any. */
+/*
+ * Memory to work in, where the job is large enough to gain by it: programs, and what is streamed.
+ * Returns whether there was any.
+ */
 static bool init_scratch(struct engine_plan *plan)
 {
-	if (stored_bytes(plan) < 2 * LEAST_PART_BYTES)
+	if (stored_bytes(plan) < 2 * LEAST_PART_BYTES || !(plan->streams || plan->has_program))
 		return true;
 	plan->scratch = aligned_alloc(64, sizeof(*plan->scratch));
 	if (!plan->scratch)

@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 
+#include "engine/plan.h"
 #include "transposition_test.h"
 
 static void plan_runs_without_its_job_and_more_than_once(void **state)
@@ -17,6 +18,16 @@ static void plan_runs_without_its_job_and_more_than_once(void **state)
 		assert_int_equal(engine_plan_run(t.plan, NULL, &fault), 0);
 		assert_true(is_transposed(&t));
 	}
+	free_transposition(&t);
+}
+
+/* It has no use for it, and the memory would be asked for each time. */
+static void move_that_stays_in_the_caches_has_no_scratch(void **state)
+{
+	struct transposition t = new_transposition();
+
+	(void)state;
+	assert_int_equal(t.plan->scratch != NULL, t.plan->streams);
 	free_transposition(&t);
 }
 
@@ -263,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plan_runs_without_its_job_and_more_than_once),
+		cmocka_unit_test(move_that_stays_in_the_caches_has_no_scratch),
 		cmocka_unit_test(plan_runs_in_two_threads_at_once),
 		cmocka_unit_test(progress_grows_by_at_least_the_bytes_moved),
 		cmocka_unit_test(run_that_is_canceled_before_it_starts_stores_nothing),

@@ -397,18 +397,6 @@ static bool tessera_staging_reserve(struct tessera_run *run, uint64_t bytes,
 	return !is_canceled;
 }
 
-static void tessera_staging_release(struct tessera_run *run)
-{
-	TesseraState *s = run->queue->device;
-
-	if (!run->staging_bytes)
-		return;
-	qemu_mutex_lock(&s->lock);
-	s->staging_bytes -= run->staging_bytes;
-	qemu_cond_broadcast(&s->change);
-	qemu_mutex_unlock(&s->lock);
-}
-
 /*
  * Address space as large as the view, so that offsets stay what they are; memory is taken only
  * where it is touched, which is low to high.
@@ -425,10 +413,34 @@ static uint8_t *tessera_staging_map(const TesseraView *view, struct engine_fault
 	return NULL;
 }
 
-static void tessera_staging_unmap(const TesseraView *view, uint8_t *staging)
+/* With the lock held. The room that it takes is free again once it is unmapped. */
+static void tessera_staging_discard(struct tessera_run *run, const struct tessera_access *access,
+				    uint8_t *staging)
 {
-	if (staging)
-		munmap(staging, tessera_view_size(view));
+	if (!staging)
+		return;
+	run->staging_bytes -= access->high - access->low;
+	tessera_mapping_discard(run->queue->device, staging, tessera_view_size(access->view),
+				access->high - access->low);
+}
+
+static void tessera_staging_release(struct tessera_run *run)
+{
+	TesseraState *s = run->queue->device;
+	unsigned i;
+
+	if (!run->staging_bytes)
+		return;
+	qemu_mutex_lock(&s->lock);
+	tessera_staging_discard(run, &run->operands[0], run->second);
+	for (i = 0; i < run->job.num_operands; i++) {
+		tessera_staging_discard(run, &run->operands[i], run->operands[i].staging);
+		tessera_staging_discard(run, &run->indices[i], run->indices[i].staging);
+	}
+	/* What was reserved and never mapped */
+	s->staging_bytes -= run->staging_bytes;
+	qemu_cond_broadcast(&s->change);
+	qemu_mutex_unlock(&s->lock);
 }
 
 /* Copies between a view and its staging, each a visitor of the view's pieces */
@@ -485,6 +497,7 @@ static void tessera_copy_part_out(const struct tessera_copy *copy, uint8_t *host
 				  uint64_t size)
 {
 	const uint8_t *first = copy->staging + offset, *second = copy->second + offset;
+	struct tessera_run *run = copy->run;
 	uint64_t start, end;
 
 	for (start = 0; start < size; start = end + 1) {
@@ -492,6 +505,7 @@ static void tessera_copy_part_out(const struct tessera_copy *copy, uint8_t *host
 			;
 		memcpy(host + start, first + start, end - start);
 	}
+	tessera_view_mark_dirty(run->queue->device, run->operands[0].view, offset, offset + size);
 }
 
 static bool tessera_copy_out(uint8_t *host, uint64_t offset, uint64_t size, void *opaque)
@@ -603,8 +617,8 @@ static void tessera_run_execute(struct tessera_run *run, struct engine_fault *fa
 	tessera_run_leave(run);
 	if (run->revoked.cause)
 		*fault = run->revoked;
-	/* A job that was stopped may have stored something, too */
-	if (tessera_view_is_writable(destination->view))
+	/* A job that was stopped may have stored something, too; what was copied is marked */
+	if (!run->second && tessera_view_is_writable(destination->view))
 		tessera_view_mark_dirty(run->queue->device, destination->view, destination->low,
 					destination->high);
 }
@@ -612,22 +626,15 @@ static void tessera_run_execute(struct tessera_run *run, struct engine_fault *fa
 static void tessera_run_cleanup(struct tessera_run *run)
 {
 	TesseraState *s = run->queue->device;
-	struct tessera_access *accesses[] = { run->operands, run->indices };
-	struct tessera_access *access;
-	unsigned i, kind;
+	unsigned i;
 
-	if (run->second)
-		tessera_staging_unmap(run->operands[0].view, run->second);
-	for (kind = 0; kind < ARRAY_SIZE(accesses); kind++) {
-		for (i = 0; i < run->job.num_operands; i++) {
-			access = &accesses[kind][i];
-			if (!access->view)
-				continue;
-			tessera_staging_unmap(access->view, access->staging);
-			tessera_view_put(s, access->view);
-		}
-	}
 	tessera_staging_release(run);
+	for (i = 0; i < run->job.num_operands; i++) {
+		if (run->operands[i].view)
+			tessera_view_put(s, run->operands[i].view);
+		if (run->indices[i].view)
+			tessera_view_put(s, run->indices[i].view);
+	}
 }
 
 /* For a test: the outermost loop of the job ends early. Sets how, once it has. */

@@ -306,7 +306,7 @@ void tessera_queue_run_here(TesseraQueue *q)
 	qemu_mutex_lock(&s->lock);
 	q->is_running_here = false;
 	tessera_queue_leave(q, error);
-	tessera_unlock(s);
+	qemu_mutex_unlock(&s->lock);
 }
 
 static void *tessera_worker(void *opaque)
@@ -319,6 +319,9 @@ static void *tessera_worker(void *opaque)
 	tessera_host_thread_begin();
 	qemu_mutex_lock(&s->lock);
 	while (!s->is_stopping) {
+		/* First: so a guest cannot have more made than is unmapped */
+		if (tessera_mapping_unmap_one(s))
+			continue;
 		q = QTAILQ_FIRST(&s->listed);
 		if (!q) {
 			qemu_cond_wait(&s->work, &s->lock);

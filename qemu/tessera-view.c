@@ -45,8 +45,9 @@
 #define TESSERA_MANY_PIECES	64
 #define TESSERA_DIRTY_GAP	(256u << 10)
 
-/* Entries of a translation table that are read at a time */
+/* Entries of a translation table that are read at a time, and bytes that are mapped */
 #define TESSERA_TABLE_CHUNK	512
+#define TESSERA_MAP_CHUNK	(4u << 20)
 
 /* Mappings that the views of all devices have; atomic, for each device has a lock of its own */
 static uint64_t tessera_num_mappings;
@@ -71,6 +72,13 @@ struct TesseraRegions {
 	GHashTable *regions;		/* a set; a reference to each is held */
 	unsigned num_users;		/* views, and the device while it is the current one */
 	QTAILQ_ENTRY(TesseraRegions) next;
+};
+
+struct tessera_mapping {
+	void *base;
+	size_t size;
+	uint64_t copied_bytes;
+	QTAILQ_ENTRY(tessera_mapping) next;
 };
 
 enum tessera_view_state {
@@ -173,32 +181,45 @@ void tessera_regions_add(TesseraState *s, TesseraRegions *regions, TesseraMemory
 	qemu_mutex_unlock(&s->lock);
 }
 
-static void tessera_view_free(TesseraView *view)
+/* The functions from here to tessera_view_take_room() are called with the lock held. */
+
+void tessera_mapping_discard(TesseraState *s, void *base, size_t size, uint64_t copied_bytes)
+{
+	struct tessera_mapping *mapping = g_new(struct tessera_mapping, 1);
+
+	mapping->base = base;
+	mapping->size = size;
+	mapping->copied_bytes = copied_bytes;
+	QTAILQ_INSERT_TAIL(&s->discarded, mapping, next);
+	qemu_cond_signal(&s->work);
+}
+
+bool tessera_mapping_unmap_one(TesseraState *s)
+{
+	struct tessera_mapping *mapping = QTAILQ_FIRST(&s->discarded);
+
+	if (!mapping)
+		return false;
+	QTAILQ_REMOVE(&s->discarded, mapping, next);
+	qemu_mutex_unlock(&s->lock);
+	munmap(mapping->base, mapping->size);
+	qemu_mutex_lock(&s->lock);
+	s->staging_bytes -= mapping->copied_bytes;
+	if (mapping->copied_bytes)
+		qemu_cond_broadcast(&s->change);
+	g_free(mapping);
+	return true;
+}
+
+static void tessera_view_free(TesseraState *s, TesseraView *view)
 {
 	if (view->mapped_size)
-		munmap(view->flat, view->mapped_size);
+		tessera_mapping_discard(s, view->flat, view->mapped_size, 0);
 	g_free(view->dirty);
 	g_free(view->pieces);
 	g_free(view->extents);
 	g_free(view);
 }
-
-void tessera_unlock(TesseraState *s)
-{
-	QTAILQ_HEAD(, TesseraView) garbage = QTAILQ_HEAD_INITIALIZER(garbage);
-	TesseraView *view, *next;
-
-	/* Moved element by element: the head's type is that of the member, not of this variable */
-	QTAILQ_FOREACH_SAFE(view, &s->garbage, next, next) {
-		QTAILQ_REMOVE(&s->garbage, view, next);
-		QTAILQ_INSERT_TAIL(&garbage, view, next);
-	}
-	qemu_mutex_unlock(&s->lock);
-	QTAILQ_FOREACH_SAFE(view, &garbage, next, next)
-		tessera_view_free(view);
-}
-
-/* The functions from here to tessera_view_take_room() are called with the lock held. */
 
 static uint64_t tessera_view_mappings(const TesseraView *view)
 {
@@ -219,7 +240,7 @@ static void tessera_view_retire(TesseraState *s, TesseraView *view)
 	s->mapped_bytes -= view->mapped_size;
 	tessera_regions_put(s, view->regions);
 	QTAILQ_REMOVE(&s->alive, view, next_alive);
-	QTAILQ_INSERT_TAIL(&s->garbage, view, next);
+	tessera_view_free(s, view);
 }
 
 static void tessera_view_uncache(TesseraState *s, TesseraView *view)
@@ -519,25 +540,41 @@ static bool tessera_piece_file(const struct tessera_piece *piece, int *fd, off_t
 	       tessera_memory_file(piece->memory, piece->host, fd, offset);
 }
 
-static bool tessera_view_map_pieces(TesseraView *view, uint8_t *base)
+/* In parts, so that it is stopped as soon as a job: memory that was never touched is zeroed here */
+static bool tessera_view_map_piece(TesseraQueue *q, const TesseraView *view,
+				   const struct tessera_piece *piece, uint8_t *base)
 {
-	const struct tessera_piece *piece = view->pieces;
+	uint64_t size = ROUND_UP(piece->size, qemu_real_host_page_size()), done, part;
 	int protection = PROT_READ | (view->is_writable ? PROT_WRITE : 0);
 	off_t offset;
 	int fd;
 
+	if (!tessera_piece_file(piece, &fd, &offset))
+		return false;
+	for (done = 0; done < size; done += part) {
+		part = MIN(size - done, TESSERA_MAP_CHUNK);
+		if (tessera_queue_is_canceled(q) ||
+		    mmap(base + piece->offset + done, part, protection,
+			 MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, offset + done) == MAP_FAILED)
+			return false;
+	}
+	return true;
+}
+
+static bool tessera_view_map_pieces(TesseraQueue *q, const TesseraView *view, uint8_t *base)
+{
+	const struct tessera_piece *piece = view->pieces;
+
 	for (; piece < view->pieces + view->num_pieces; piece++)
-		if (!tessera_piece_file(piece, &fd, &offset) ||
-		    mmap(base + piece->offset, ROUND_UP(piece->size, qemu_real_host_page_size()),
-			 protection, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd,
-			 offset) == MAP_FAILED)
+		if (!tessera_view_map_piece(q, view, piece, base))
 			return false;
 	return true;
 }
 
 /* Maps the pieces side by side. False: that cannot be had, and the view stays in pieces. */
-static bool tessera_view_map(TesseraState *s, TesseraView *view)
+static bool tessera_view_map(TesseraQueue *q, TesseraView *view)
 {
+	TesseraState *s = q->device;
 	size_t size = ROUND_UP(view->size, qemu_real_host_page_size());
 	uint64_t num_mappings = view->num_pieces + 1, i;
 	bool has_room;
@@ -550,13 +587,13 @@ static bool tessera_view_map(TesseraState *s, TesseraView *view)
 			return false;
 	qemu_mutex_lock(&s->lock);
 	has_room = tessera_view_take_room(s, num_mappings, size);
-	tessera_unlock(s);
+	qemu_mutex_unlock(&s->lock);
 	if (!has_room)
 		return false;
 	base = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
 		goto err_room;
-	if (!tessera_view_map_pieces(view, base))
+	if (!tessera_view_map_pieces(q, view, base))
 		goto err_unmap;
 	qemu_madvise(base, size, QEMU_MADV_DONTDUMP);
 	qemu_madvise(base, size, QEMU_MADV_DONTFORK);
@@ -565,7 +602,9 @@ static bool tessera_view_map(TesseraState *s, TesseraView *view)
 	return true;
 
 err_unmap:
-	munmap(base, size);
+	qemu_mutex_lock(&s->lock);
+	tessera_mapping_discard(s, base, size, 0);
+	qemu_mutex_unlock(&s->lock);
 err_room:
 	qemu_mutex_lock(&s->lock);
 	qatomic_sub(&tessera_num_mappings, num_mappings);
@@ -582,13 +621,16 @@ static int tessera_piece_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The pieces in the order of memory, joined. Without memory for them it goes slower. */
+/*
+ * The pieces in the order of memory, joined. Without memory for them it goes slower. Not of a view
+ * that is copied to: what is stored there is marked piece by piece as it is copied.
+ */
 static void tessera_view_join_dirty(TesseraView *view)
 {
 	struct tessera_piece *last, *next;
 	uint64_t i;
 
-	if (!view->is_writable || view->num_pieces <= TESSERA_MANY_PIECES)
+	if (!view->is_writable || !view->is_flat || view->num_pieces <= TESSERA_MANY_PIECES)
 		return;
 	view->dirty = g_try_new(struct tessera_piece, view->num_pieces);
 	if (!view->dirty)
@@ -698,7 +740,13 @@ static bool tessera_view_build(TesseraQueue *q, TesseraView *view, uint64_t dire
 		view->flat = view->num_pieces ? view->pieces[0].host : NULL;
 		view->is_flat = true;
 	} else {
-		view->is_flat = tessera_view_map(s, view);
+		view->is_flat = tessera_view_map(q, view);
+		/* Not because there is no room, and the next job is to have it mapped */
+		if (tessera_queue_is_canceled(q)) {
+			tessera_fault_set(fault, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
+					  "stopped while mapping a buffer");
+			return false;
+		}
 		tessera_view_join_dirty(view);
 	}
 	trace_tessera_view_create(view->buffer, view->size, view->num_pieces, view->is_flat);
@@ -778,7 +826,7 @@ int tessera_view_get(TesseraQueue *q, uint32_t buffer, TesseraView **out,
 		QTAILQ_INSERT_TAIL(&s->recent, view, next);
 	}
 out:
-	tessera_unlock(s);
+	qemu_mutex_unlock(&s->lock);
 	*out = view;
 	return view ? 0 : -1;
 }
@@ -801,7 +849,7 @@ void tessera_view_put(TesseraState *s, TesseraView *view)
 {
 	qemu_mutex_lock(&s->lock);
 	tessera_view_unuse(s, view);
-	tessera_unlock(s);
+	qemu_mutex_unlock(&s->lock);
 }
 
 uint64_t tessera_view_size(const TesseraView *view)
@@ -956,7 +1004,7 @@ int tessera_views_enter(TesseraQueue *q, TesseraView *const *views, unsigned cou
 		if (views[i])
 			views[i]->num_jobs++;
 	q->is_inside = true;
-	tessera_unlock(s);
+	qemu_mutex_unlock(&s->lock);
 	return -1;
 
 err_stale:
@@ -965,7 +1013,7 @@ err_stale:
 	else
 		tessera_fault_set(fault, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
 				  "stopped while the IOMMU was asked");
-	tessera_unlock(s);
+	qemu_mutex_unlock(&s->lock);
 	return i;
 }
 
@@ -1061,7 +1109,7 @@ void tessera_views_init(TesseraState *s)
 	s->regions = tessera_regions_new();
 	QTAILQ_INIT(&s->recent);
 	QTAILQ_INIT(&s->alive);
-	QTAILQ_INIT(&s->garbage);
+	QTAILQ_INIT(&s->discarded);
 	QTAILQ_INIT(&s->dead_regions);
 }
 
@@ -1072,7 +1120,9 @@ void tessera_views_cleanup(TesseraState *s)
 	tessera_views_drop_all(s);
 	tessera_regions_put(s, s->regions);
 	s->regions = NULL;
-	tessera_unlock(s);
+	while (tessera_mapping_unmap_one(s))
+		;
+	qemu_mutex_unlock(&s->lock);
 	tessera_regions_collect(s);
 	g_hash_table_unref(s->views);
 }

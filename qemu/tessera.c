@@ -407,7 +407,7 @@ uint32_t tessera_register_read(TesseraState *s, uint64_t address)
 	}
 	qemu_mutex_lock(&s->lock);
 	value = reg->read(s, q);
-	tessera_unlock(s);
+	qemu_mutex_unlock(&s->lock);
 	trace_tessera_register_read(reg->name, q ? (int)q->index : -1, value);
 	return value;
 }
@@ -427,7 +427,7 @@ void tessera_register_write(TesseraState *s, uint64_t address, uint32_t value)
 	qemu_mutex_lock(&s->lock);
 	if (!s->is_resetting)
 		reg->write(s, q, value);
-	tessera_unlock(s);
+	qemu_mutex_unlock(&s->lock);
 	if (q && q->is_running_here) {
 		tessera_queue_run_here(q);
 		tessera_deliver(s);
@@ -441,7 +441,7 @@ void tessera_reset(TesseraState *s)
 	tessera_reset_begin(s, "of the function");
 	while (s->is_resetting)
 		qemu_cond_wait(&s->change, &s->lock);
-	tessera_unlock(s);
+	qemu_mutex_unlock(&s->lock);
 }
 
 void tessera_layout_changed(TesseraState *s)
@@ -449,7 +449,7 @@ void tessera_layout_changed(TesseraState *s)
 	qemu_mutex_lock(&s->lock);
 	tessera_views_drop_all(s);
 	tessera_regions_renew(s);
-	tessera_unlock(s);
+	qemu_mutex_unlock(&s->lock);
 }
 
 void tessera_init(TesseraState *s)

@@ -109,7 +109,8 @@ struct TesseraState {
 	GHashTable *views;
 	QTAILQ_HEAD(, TesseraView) recent;
 	QTAILQ_HEAD(, TesseraView) alive;	/* all, in the table or not */
-	QTAILQ_HEAD(, TesseraView) garbage;	/* to be freed once the lock is given up */
+	/* To be unmapped by the workers, before all else that they do */
+	QTAILQ_HEAD(, tessera_mapping) discarded;
 	TesseraRegions *regions;		/* what new views refer to */
 	QTAILQ_HEAD(, TesseraRegions) dead_regions;	/* for tessera_serve() */
 	uint32_t num_dropped_views;	/* dropped, and still used by running jobs */
@@ -164,8 +165,13 @@ void tessera_views_drop_all(TesseraState *s);
 void tessera_regions_renew(TesseraState *s);
 /* With the host's lock and without the other. */
 void tessera_regions_collect(TesseraState *s);
-/* Gives up the lock, then frees what was dropped under it. */
-void tessera_unlock(TesseraState *s);
+/*
+ * Address space of this process that nobody uses any more. To unmap much of it takes long, which
+ * nobody is to wait for. bytes: given back to the copies then. discard is called with the lock,
+ * unmap_one too and gives it up meanwhile; false: there is none.
+ */
+void tessera_mapping_discard(TesseraState *s, void *base, size_t size, uint64_t copied_bytes);
+bool tessera_mapping_unmap_one(TesseraState *s);
 
 uint64_t tessera_view_size(const TesseraView *view);
 bool tessera_view_is_writable(const TesseraView *view);

@@ -92,6 +92,8 @@ uint32_t tessera_register_read(TesseraState *s, uint64_t address);
 void tessera_register_write(TesseraState *s, uint64_t address, uint32_t value);
 /* When it returns, nothing of the device is in flight. */
 void tessera_reset(TesseraState *s);
+/* The device reaches no memory from now on: when it returns, no job has any in use. */
+void tessera_cut_off(TesseraState *s);
 void tessera_serve(TesseraState *s);
 /* What was found before is not what is there any more. */
 void tessera_layout_changed(TesseraState *s);

@@ -132,7 +132,8 @@ static void tessera_question_ask(TesseraState *s, struct tessera_question *quest
 	question->is_waiting = true;
 	QTAILQ_INSERT_TAIL(&tessera_pci(s)->questions, question, next);
 	tessera_host_kick(s);
-	while (!question->is_done && !(question->is_waiting && s->is_resetting))
+	while (!question->is_done &&
+	       !(question->is_waiting && (s->is_resetting || s->is_waited_for)))
 		qemu_cond_wait(&s->change, &s->lock);
 	if (question->is_waiting)
 		QTAILQ_REMOVE(&tessera_pci(s)->questions, question, next);

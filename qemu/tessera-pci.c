@@ -113,9 +113,18 @@ static void tessera_reset_hold(Object *obj, ResetType type)
 	t->model.has_iommu = pci_device_iommu_address_space(PCI_DEVICE(t)) != &address_space_memory;
 }
 
+static bool tessera_is_master(PCIDevice *pdev)
+{
+	return pci_get_word(pdev->config + PCI_COMMAND) & PCI_COMMAND_MASTER;
+}
+
 static void tessera_config_write(PCIDevice *pdev, uint32_t address, uint32_t value, int size)
 {
+	bool was_master = tessera_is_master(pdev);
+
 	pci_default_write_config(pdev, address, value, size);
+	if (was_master && !tessera_is_master(pdev))
+		tessera_cut_off(&TESSERA(pdev)->model);
 	if (pdev->exp.exp_cap)
 		pcie_cap_flr_write_config(pdev, address, value, size);
 }

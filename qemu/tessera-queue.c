@@ -109,6 +109,16 @@ void tessera_queue_disable(TesseraQueue *q)
 	}
 }
 
+/* The ring cannot be read any more; the job that runs is stopped. */
+void tessera_queue_cut_off(TesseraQueue *q)
+{
+	if (!q->is_running || q->is_hung)
+		return;
+	tessera_queue_fail(q, TESSERA_QUEUE_ERROR_RING);
+	qatomic_or(&q->cancel, TESSERA_CANCEL_STOP);
+	qemu_cond_broadcast(&q->device->change);
+}
+
 static void tessera_queue_enter_here(TesseraQueue *q)
 {
 	q->is_running = true;

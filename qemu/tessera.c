@@ -444,6 +444,21 @@ void tessera_reset(TesseraState *s)
 	qemu_mutex_unlock(&s->lock);
 }
 
+/* A queue whose job was stopped stays so until it is disabled: the job is not to begin anew. */
+void tessera_cut_off(TesseraState *s)
+{
+	unsigned i;
+
+	qemu_mutex_lock(&s->lock);
+	s->is_waited_for = true;
+	for (i = 0; i < s->num_queues; i++)
+		tessera_queue_cut_off(&s->queues[i]);
+	while (s->num_busy_workers)
+		qemu_cond_wait(&s->change, &s->lock);
+	s->is_waited_for = false;
+	qemu_mutex_unlock(&s->lock);
+}
+
 void tessera_layout_changed(TesseraState *s)
 {
 	qemu_mutex_lock(&s->lock);

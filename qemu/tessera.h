@@ -99,6 +99,7 @@ struct TesseraState {
 	unsigned num_busy_workers;
 	bool is_stopping;		/* the workers are to end */
 	bool is_resetting;		/* the registers become zero when no worker is busy */
+	bool is_waited_for;		/* who has the host's lock waits for all jobs to end */
 	uint64_t pending_vectors[2];	/* bit v: interrupt v is to be raised */
 
 	uint64_t buffers;		/* registers */
@@ -132,6 +133,7 @@ void tessera_workers_start(TesseraState *s);
 void tessera_workers_stop(TesseraState *s);
 void tessera_queue_enable(TesseraQueue *q);
 void tessera_queue_disable(TesseraQueue *q);
+void tessera_queue_cut_off(TesseraQueue *q);
 void tessera_queue_doorbell(TesseraQueue *q, uint32_t tail);
 uint32_t tessera_queue_status(const TesseraQueue *q);
 bool tessera_queue_is_canceled(const TesseraQueue *q);

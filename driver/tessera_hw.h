@@ -63,6 +63,7 @@
 #define   TESSERA_LINK_WEST		1	/* to engine n - 1 */
 #define   TESSERA_LINK_SOUTH		2	/* to engine n + GRID_COLUMNS */
 #define   TESSERA_LINK_NORTH		3	/* to engine n - GRID_COLUMNS */
+#define   TESSERA_NUM_LINKS		4
 
 /*
  * BUFFERS and NUM_BUFFERS: each write drops all that the device has cached of buffers.
@@ -109,7 +110,6 @@
 #define TESSERA_QUEUE_NUM_DOORBELLS	0x38	/* ro: writes to TAIL, mod 2^32 */
 #define TESSERA_QUEUE_NUM_INTERRUPTS	0x3c	/* ro: times its vector was raised, mod 2^32 */
 #define TESSERA_QUEUE_HINTS		0x40	/* rw, 64 bits: DMA address, 16-aligned, or 0 */
-#define TESSERA_QUEUE_COUNTERS		0x48	/* rw, 64 bits: DMA address, 8-aligned, or 0 */
 /* ro, 64 bits each: the members of struct tessera_hw_counters, of all jobs, mod 2^64 */
 #define TESSERA_QUEUE_TOTAL(n)		(0x100 + 8 * (n))
 
@@ -120,9 +120,8 @@
  * flight then.
  *
  * Entry TAIL % size is the next to be produced. When a job ends, the device writes the job's
- * result to entry HEAD % size of RESULTS and, with COUNTERS not 0, its counters to entry HEAD %
- * size of that, then the sequence of the ring entry to COMPLETION, then raises the queue's vector
- * if the entry asks for it.
+ * result to entry HEAD % size of RESULTS, its counters to where the ring entry says, then the
+ * sequence of the ring entry to COMPLETION, then raises the queue's vector if the entry asks for it.
  */
 
 /**
@@ -164,8 +163,13 @@ struct tessera_hw_ring_entry {
 #define TESSERA_RING_INTERRUPT		(1 << 0)
 	/** @sequence: what is written to the completion word when this job has ended */
 	__le64 sequence;
+	/**
+	 * @counters: DMA address, 8-aligned, for &struct tessera_hw_counters if the job succeeds,
+	 * or 0
+	 */
+	__le64 counters;
 	/** @reserved: zero */
-	__le64 reserved[5];
+	__le64 reserved[4];
 };
 
 /**
@@ -196,8 +200,10 @@ struct tessera_hw_memory_counters {
 	__le64 bursts_read;
 	/** @bursts_written: bursts touched for them */
 	__le64 bursts_written;
-	/** @cycles: modelled */
-	__le64 cycles;
+	/** @cycles_read: modelled */
+	__le64 cycles_read;
+	/** @cycles_written: modelled */
+	__le64 cycles_written;
 };
 
 /**
@@ -222,9 +228,13 @@ struct tessera_hw_counters {
 	__le64 cycles;
 	/** @energy_pj: modelled, picojoules */
 	__le64 energy_pj;
+	/** @uncounted: 1: it could not be counted; of all jobs: how many */
+	__le64 uncounted;
 	/** @reserved: zero */
-	__le64 reserved[2];
+	__le64 reserved;
 };
+
+#define TESSERA_NUM_COUNTERS	(sizeof(struct tessera_hw_counters) / sizeof(__le64))
 
 /**
  * struct tessera_hw_buffer - entry of the directory of buffers

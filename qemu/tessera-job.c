@@ -22,11 +22,12 @@
 #define TESSERA_MIN_STAGING	(256u << 20)
 
 /*
- * What a small job is: elements that it loads, computes and stores, windows that it looks at, and
- * bytes from the first to the last of its destination, which are marked dirty. It takes
- * microseconds, in which nothing else of the machine waits long.
+ * What a small job is: elements that it loads, computes and stores, windows that it looks at, which
+ * weigh for what they may cost to count, and bytes from the first to the last of its destination,
+ * which are marked dirty. It takes microseconds, in which nothing else of the machine waits long.
  */
 #define TESSERA_SMALL_STEPS	16384
+#define TESSERA_WINDOW_STEPS	16
 #define TESSERA_SMALL_RANGE	(128u << 10)
 
 /* A view that a job uses, for what, and which bytes of it the job can reach at most */
@@ -180,6 +181,8 @@ static const char *tessera_ring_entry_error(const struct tessera_hw_ring_entry *
 			return "a reserved member of the ring entry is not zero";
 	if (le64_to_cpu(entry->descriptor) & 7)
 		return "the descriptor is not aligned to 8 bytes";
+	if (le64_to_cpu(entry->counters) & 7)
+		return "the place for counters is not aligned to 8 bytes";
 	if (size < sizeof(struct tessera_hw_job) || size > TESSERA_MAX_DESCRIPTOR_SIZE)
 		return "descriptor_size is not that of a descriptor";
 	return NULL;
@@ -262,7 +265,8 @@ static bool tessera_find_views(struct tessera_run *run)
 
 static bool tessera_job_has_few_steps(const struct engine_job *job)
 {
-	uint64_t steps = job->num_operands + job->num_windows + job->num_instructions;
+	uint64_t steps = job->num_operands + TESSERA_WINDOW_STEPS * job->num_windows +
+			 job->num_instructions;
 	unsigned i;
 
 	for (i = 0; i < MIN(job->rank, DRM_TESSERA_MAX_RANK); i++) {
@@ -623,6 +627,20 @@ static void tessera_run_execute(struct tessera_run *run, struct engine_fault *fa
 					destination->high);
 }
 
+static void tessera_run_count(const struct tessera_run *run, struct tessera_tally *tally)
+{
+	const void *operands[DRM_TESSERA_MAX_OPERANDS] = { 0 };
+	const void *indices[DRM_TESSERA_MAX_OPERANDS] = { 0 };
+	unsigned i;
+
+	for (i = 0; i < run->job.num_operands; i++) {
+		operands[i] = tessera_view_flat(run->operands[i].view);
+		if (run->indices[i].view)
+			indices[i] = tessera_view_flat(run->indices[i].view);
+	}
+	tessera_count_job(run->queue->device, &run->job, operands, indices, tally);
+}
+
 static void tessera_run_cleanup(struct tessera_run *run)
 {
 	TesseraState *s = run->queue->device;
@@ -653,7 +671,7 @@ static bool tessera_cut_short(struct engine_job *job, uint32_t extent, struct en
 
 bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry,
 		     const struct tessera_tests *tests, bool is_small_only,
-		     struct engine_fault *fault)
+		     struct tessera_tally *tally, struct engine_fault *fault)
 {
 	g_autofree struct tessera_run *run = g_new0(struct tessera_run, 1);
 	const struct tessera_access *destination = &run->operands[0];
@@ -679,6 +697,8 @@ bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry,
 		tessera_run_execute(run, fault);
 	if (is_cut && !fault->cause)
 		*fault = cut;
+	if (!is_left && !fault->cause)
+		tessera_run_count(run, tally);
 out:
 	tessera_run_cleanup(run);
 	/* A job that was cut short by cancel in between has no other fault to tell of */

@@ -23,6 +23,10 @@
 #define TESSERA_MAX_THREADS	64
 #define TESSERA_MAX_SRAM_SIZE	(256 * MiB)
 #define TESSERA_SRAM_ALIGNMENT	(4 * KiB)
+#define TESSERA_MAX_CLOCK	10000000	/* kHz */
+#define TESSERA_MAX_BANDWIDTH	100000000	/* 10^6 bytes a second */
+#define TESSERA_MAX_LATENCY	1000000		/* ns */
+#define TESSERA_MAX_ENERGY	1000000		/* pJ */
 
 void tessera_host_kick(TesseraState *s)
 {
@@ -177,6 +181,69 @@ static bool tessera_check_properties(TesseraState *s, Error **errp)
 	return tessera_check_tests(s, errp);
 }
 
+struct tessera_range {
+	const char *property;
+	const uint32_t *value;
+	uint32_t least;
+	uint32_t most;
+};
+
+static bool tessera_check_timing(const TesseraState *s, Error **errp)
+{
+	const struct engine_memory_model *dram = &s->timing.memories[DRM_TESSERA_MEMORY_SYSTEM];
+	const struct engine_memory_model *sram = &s->timing.memories[DRM_TESSERA_MEMORY_SRAM];
+	const struct tessera_range ranges[] = {
+		{ "clock", &s->timing.clock_khz, 1000, TESSERA_MAX_CLOCK },
+		{ "efficiency", &s->timing.efficiency, 1, 100 },
+		{ "dram-bandwidth", &dram->bandwidth, 1, TESSERA_MAX_BANDWIDTH },
+		{ "dram-latency", &dram->latency, 0, TESSERA_MAX_LATENCY },
+		{ "dram-burst", &dram->burst, ENGINE_MIN_BURST, ENGINE_MAX_BURST },
+		{ "dram-energy", &dram->energy, 0, TESSERA_MAX_ENERGY },
+		{ "sram-bandwidth", &sram->bandwidth, 1, TESSERA_MAX_BANDWIDTH },
+		{ "sram-latency", &sram->latency, 0, TESSERA_MAX_LATENCY },
+		{ "sram-burst", &sram->burst, ENGINE_MIN_BURST, ENGINE_MAX_BURST },
+		{ "sram-energy", &sram->energy, 0, TESSERA_MAX_ENERGY },
+		{ "link-bandwidth", &s->grid.bandwidth, 1, TESSERA_MAX_BANDWIDTH },
+		{ "link-latency", &s->grid.latency, 0, TESSERA_MAX_LATENCY },
+		{ "link-energy", &s->grid.energy, 0, TESSERA_MAX_ENERGY },
+	};
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
+		if (*ranges[i].value >= ranges[i].least && *ranges[i].value <= ranges[i].most)
+			continue;
+		error_setg(errp, "property '%s' is %" PRIu32 ", it must be from %" PRIu32
+			   " to %" PRIu32, ranges[i].property, *ranges[i].value, ranges[i].least,
+			   ranges[i].most);
+		return false;
+	}
+	for (i = 0; i < DRM_TESSERA_NUM_MEMORIES; i++) {
+		if (is_power_of_2(s->timing.memories[i].burst))
+			continue;
+		error_setg(errp, "property '%s' is %" PRIu32 ", it must be a power of two",
+			   i == DRM_TESSERA_MEMORY_SYSTEM ? "dram-burst" : "sram-burst",
+			   s->timing.memories[i].burst);
+		return false;
+	}
+	return true;
+}
+
+/* Without the property, the grid that comes closest to a square, and has more columns than rows */
+static bool tessera_check_grid(TesseraState *s, Error **errp)
+{
+	if (s->grid.columns) {
+		if (s->num_queues % s->grid.columns == 0)
+			return true;
+		error_setg(errp, "property 'grid-columns' is %" PRIu32 ", it must divide the "
+			   "number of queues, %" PRIu32, s->grid.columns, s->num_queues);
+		return false;
+	}
+	for (s->grid.columns = 1; s->grid.columns * s->grid.columns < s->num_queues ||
+				  s->num_queues % s->grid.columns; s->grid.columns++)
+		;
+	return true;
+}
+
 static bool tessera_init_bars(TesseraPCI *t, Error **errp)
 {
 	TesseraState *s = &t->model;
@@ -223,7 +290,8 @@ static void tessera_realize(PCIDevice *pdev, Error **errp)
 {
 	TesseraPCI *t = TESSERA(pdev);
 
-	if (!tessera_check_properties(&t->model, errp))
+	if (!tessera_check_properties(&t->model, errp) ||
+	    !tessera_check_timing(&t->model, errp) || !tessera_check_grid(&t->model, errp))
 		return;
 	if (!tessera_init_bars(t, errp) || !tessera_init_capabilities(t, errp))
 		return;
@@ -257,6 +325,16 @@ static void tessera_exit(PCIDevice *pdev)
 		pcie_cap_exit(pdev);
 }
 
+/* The default is engine_model_default's, set when the object is made */
+#define TESSERA_TIMING(name, member)								\
+	DEFINE_PROP_UNSIGNED_NODEFAULT(name, TesseraPCI, model.timing.member, qdev_prop_uint32,	\
+				       uint32_t)
+#define TESSERA_MEMORY(name, member)								\
+	TESSERA_TIMING(name "-bandwidth", member.bandwidth),					\
+	TESSERA_TIMING(name "-latency", member.latency),					\
+	TESSERA_TIMING(name "-burst", member.burst),						\
+	TESSERA_TIMING(name "-energy", member.energy)
+
 static const Property tessera_properties[] = {
 	DEFINE_PROP_UINT32("queues", TesseraPCI, model.num_queues, 4),
 	DEFINE_PROP_SIZE("sram-size", TesseraPCI, model.sram_size, 1 * MiB),
@@ -268,6 +346,14 @@ static const Property tessera_properties[] = {
 	DEFINE_PROP_UINT32("x-slow", TesseraPCI, model.tests_at_reset.slow, 0),
 	DEFINE_PROP_UINT32("x-corrupt", TesseraPCI, model.tests_at_reset.corrupt, 0),
 	DEFINE_PROP_UINT32("x-drop", TesseraPCI, model.tests_at_reset.drop, 0),
+	DEFINE_PROP_UINT32("grid-columns", TesseraPCI, model.grid.columns, 0),
+	DEFINE_PROP_UINT32("link-bandwidth", TesseraPCI, model.grid.bandwidth, 32000),
+	DEFINE_PROP_UINT32("link-latency", TesseraPCI, model.grid.latency, 2),
+	DEFINE_PROP_UINT32("link-energy", TesseraPCI, model.grid.energy, 1),
+	TESSERA_TIMING("clock", clock_khz),
+	TESSERA_TIMING("efficiency", efficiency),
+	TESSERA_MEMORY("dram", memories[DRM_TESSERA_MEMORY_SYSTEM]),
+	TESSERA_MEMORY("sram", memories[DRM_TESSERA_MEMORY_SRAM]),
 };
 
 /* Rings, jobs and views would have to be quiesced and carried over. */
@@ -276,10 +362,14 @@ static const VMStateDescription tessera_vmstate = {
 	.unmigratable = 1,
 };
 
-/* Whether there is an express capability is decided before the bus is known. */
+/*
+ * Whether there is an express capability is decided before the bus is known. Properties that have
+ * the engine's defaults are set after this.
+ */
 static void tessera_instance_init(Object *obj)
 {
 	PCI_DEVICE(obj)->cap_present |= QEMU_PCI_CAP_EXPRESS;
+	TESSERA(obj)->model.timing = engine_model_default;
 }
 
 static void tessera_class_init(ObjectClass *klass, void *data)

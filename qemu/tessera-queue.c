@@ -86,6 +86,7 @@ void tessera_queue_enable(TesseraQueue *q)
 	q->num_doorbells = 0;
 	q->num_interrupts = 0;
 	q->is_raised = false;
+	memset(q->totals, 0, sizeof(q->totals));
 	qatomic_set(&q->progress, 0);
 	qatomic_set(&q->cancel, 0);
 	if (!tessera_queue_is_configured(q))
@@ -146,6 +147,8 @@ void tessera_queue_doorbell(TesseraQueue *q, uint32_t tail)
 	trace_tessera_doorbell(q->index, tail, q->head);
 	if (!q->is_enabled || q->error)
 		return;
+	if (q->tail == q->head)
+		tessera_time_begin(q);
 	q->tail = tail;
 	q->num_doorbells++;
 	if (pending > tessera_queue_size(q) || pending < q->is_running)
@@ -199,6 +202,18 @@ static void tessera_queue_leave(TesseraQueue *q, uint32_t error)
 	qemu_cond_broadcast(&s->change);
 }
 
+/* Of a job that has succeeded */
+static bool tessera_queue_count(TesseraQueue *q, const struct tessera_hw_ring_entry *entry,
+				struct tessera_tally *tally)
+{
+	TesseraState *s = q->device;
+
+	qemu_mutex_lock(&s->lock);
+	tessera_tally_add(q, tally);
+	qemu_mutex_unlock(&s->lock);
+	return tessera_tally_write(s, le64_to_cpu(entry->counters), tally);
+}
+
 static uint32_t tessera_queue_complete(TesseraQueue *q,
 				       const struct tessera_hw_ring_entry *entry,
 				       const struct tessera_tests *tests,
@@ -226,8 +241,11 @@ static void tessera_queue_take_tail(TesseraQueue *q, uint32_t tail)
 {
 	uint32_t num_new = tail - q->tail;
 
-	if (num_new && num_new <= tessera_queue_size(q) - (q->tail - q->head))
-		q->tail = tail;
+	if (!num_new || num_new > tessera_queue_size(q) - (q->tail - q->head))
+		return;
+	if (q->tail == q->head)
+		tessera_time_begin(q);
+	q->tail = tail;
 }
 
 /* What a driver that has not looked since the last interrupt will find by itself: without one */
@@ -280,6 +298,7 @@ static uint32_t tessera_queue_run(TesseraQueue *q, const struct tessera_tests *t
 	uint32_t index = q->head & (tessera_queue_size(q) - 1);
 	struct tessera_hw_ring_entry entry;
 	struct engine_fault fault = { .cause = DRM_TESSERA_CAUSE_NONE };
+	struct tessera_tally tally;
 	uint64_t sequence, nanoseconds;
 	uint32_t error;
 
@@ -288,7 +307,7 @@ static uint32_t tessera_queue_run(TesseraQueue *q, const struct tessera_tests *t
 		return TESSERA_QUEUE_ERROR_RING;
 	sequence = le64_to_cpu(entry.sequence);
 	trace_tessera_job_start(q->index, q->head, sequence, le64_to_cpu(entry.descriptor));
-	if (!tessera_job_run(q, &entry, tests, q->is_running_here, &fault)) {
+	if (!tessera_job_run(q, &entry, tests, q->is_running_here, &tally, &fault)) {
 		trace_tessera_job_left(q->index, q->head);
 		return 0;
 	}
@@ -301,6 +320,8 @@ static uint32_t tessera_queue_run(TesseraQueue *q, const struct tessera_tests *t
 	/* Who disabled the queue expects nothing any more */
 	if (fault.cause == DRM_TESSERA_CAUSE_CANCELED)
 		return 0;
+	if (!fault.cause && !tessera_queue_count(q, &entry, &tally))
+		return TESSERA_QUEUE_ERROR_RESULT;
 	error = tessera_queue_complete(q, &entry, tests, &fault, nanoseconds);
 	if (!error)
 		tessera_queue_advance(q, &entry);

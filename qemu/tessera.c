@@ -39,7 +39,8 @@ static uint32_t num_queues_read(TesseraState *s, TesseraQueue *q)
 
 static uint32_t features_read(TesseraState *s, TesseraQueue *q)
 {
-	return TESSERA_FEATURE_HINTS | (s->has_test_registers ? TESSERA_FEATURE_TEST : 0);
+	return TESSERA_FEATURE_HINTS | TESSERA_FEATURE_COUNTERS |
+	       (s->has_test_registers ? TESSERA_FEATURE_TEST : 0);
 }
 
 static uint32_t sram_size_low_read(TesseraState *s, TesseraQueue *q)
@@ -50,6 +51,16 @@ static uint32_t sram_size_low_read(TesseraState *s, TesseraQueue *q)
 static uint32_t sram_size_high_read(TesseraState *s, TesseraQueue *q)
 {
 	return extract64(s->sram_size, 32, 32);
+}
+
+static uint32_t grid_columns_read(TesseraState *s, TesseraQueue *q)
+{
+	return s->grid.columns;
+}
+
+static uint32_t clock_read(TesseraState *s, TesseraQueue *q)
+{
+	return s->timing.clock_khz;
 }
 
 /* No worker is busy: nothing refers to the views, and nothing writes to guest memory. */
@@ -72,6 +83,7 @@ void tessera_reset_finish(TesseraState *s)
 	s->buffers = 0;
 	s->num_buffers = 0;
 	s->tests = s->tests_at_reset;
+	tessera_counters_reset(s);
 	memset(s->pending_vectors, 0, sizeof(s->pending_vectors));
 	tessera_views_drop_all(s);
 	s->is_resetting = false;
@@ -297,6 +309,8 @@ static const struct tessera_register global_registers[] = {
 	[LOW(TESSERA_REG_TEST_HANG)] = { "TEST_HANG", test_hang_read, test_hang_write },
 	[LOW(TESSERA_REG_TEST_SKEW)] = { "TEST_SKEW", test_skew_read, test_skew_write },
 	[LOW(TESSERA_REG_TEST_INTERRUPT)] = { "TEST_INTERRUPT", NULL, test_interrupt_write },
+	[LOW(TESSERA_REG_GRID_COLUMNS)] = { "GRID_COLUMNS", grid_columns_read },
+	[LOW(TESSERA_REG_CLOCK)] = { "CLOCK", clock_read },
 	[LOW(TESSERA_REG_TEST_FAULT)] = { "TEST_FAULT", test_fault_read, test_fault_write },
 	[LOW(TESSERA_REG_TEST_SLOW)] = { "TEST_SLOW", test_slow_read, test_slow_write },
 	[LOW(TESSERA_REG_TEST_CORRUPT)] = { "TEST_CORRUPT", test_corrupt_read, test_corrupt_write },
@@ -328,6 +342,29 @@ static const struct tessera_register queue_registers[] = {
 	[HIGH(TESSERA_QUEUE_HINTS)] = { "HINTS+4", queue_hints_high_read,
 					queue_hints_high_write },
 };
+
+/* The halves of LINK and TOTAL, which are many, and read only */
+static bool tessera_counter_read(TesseraState *s, uint64_t address, uint32_t *value)
+{
+	TesseraQueue *q = NULL;
+	uint64_t counter, index;
+	bool is_there;
+
+	if (address >= TESSERA_QUEUE(0)) {
+		index = (address - TESSERA_QUEUE(0)) / TESSERA_QUEUE_STRIDE;
+		if (index >= s->num_queues)
+			return false;
+		q = &s->queues[index];
+		address = (address - TESSERA_QUEUE(0)) % TESSERA_QUEUE_STRIDE;
+	}
+	qemu_mutex_lock(&s->lock);
+	is_there = tessera_counter_find(s, q, address, &counter);
+	qemu_mutex_unlock(&s->lock);
+	if (is_there)
+		*value = address & 4 ? counter >> 32 : counter;
+	return is_there;
+}
+
 
 /* NULL: there is no such register. */
 static const struct tessera_register *tessera_register_find(TesseraState *s, uint64_t address,
@@ -399,6 +436,8 @@ uint32_t tessera_register_read(TesseraState *s, uint64_t address)
 	TesseraQueue *q;
 	uint32_t value;
 
+	if (tessera_counter_read(s, address, &value))
+		return value;
 	reg = tessera_register_find(s, address, &q);
 	if (!reg || !reg->read) {
 		qemu_log_mask(LOG_GUEST_ERROR, "tessera: read of no register, at 0x%" PRIx64 "\n",

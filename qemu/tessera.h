@@ -2,9 +2,10 @@
 /*
  * The model of the Tessera device: its state and what its files give each other. The registers,
  * interrupts and resets are in tessera.c, the queues and the threads that run them in
- * tessera-queue.c, one job's way from descriptor to engine in tessera-job.c, buffers as the engine
- * sees them in tessera-view.c. What it is part of, and how it gets to guest memory, is behind
- * tessera-host.h; the host's lock is said there to be what worker threads never take.
+ * tessera-queue.c, one job's way from descriptor to engine in tessera-job.c, what it counts in
+ * tessera-counters.c, buffers as the engine sees them in tessera-view.c. What it is part of, and
+ * how it gets to guest memory, is behind tessera-host.h; the host's lock is said there to be what
+ * worker threads never take.
  *
  * A small job may run in the thread of a processor that writes a doorbell, under the host's lock:
  * the same functions, which do not care. What then may take long is left to the workers.
@@ -18,6 +19,7 @@
 #include "qemu/queue.h"
 #include "qemu/thread.h"
 #include "engine/engine.h"
+#include "engine/model.h"
 #include "tessera-host.h"
 
 typedef struct TesseraQueue TesseraQueue;
@@ -68,7 +70,22 @@ struct TesseraQueue {
 	uint32_t cancel;		/* TESSERA_CANCEL_x */
 	bool is_inside;			/* the running job has entered its views */
 	uint64_t progress;
+	uint64_t totals[TESSERA_NUM_COUNTERS];	/* since it was enabled */
+	uint64_t time;			/* modelled: the last job's end */
 	QTAILQ_ENTRY(TesseraQueue) next;
+};
+
+/* The network between the processing elements, as modelled */
+struct tessera_grid {
+	uint32_t columns;
+	uint32_t bandwidth;		/* of a link, in 10^6 bytes a second */
+	uint32_t latency;		/* of a link, in ns */
+	uint32_t energy;		/* of a byte on a link, in pJ */
+};
+
+struct tessera_link {
+	uint64_t bytes;			/* since the reset */
+	uint64_t free;			/* modelled: when the last job has left it */
 };
 
 struct TesseraState {
@@ -78,6 +95,8 @@ struct TesseraState {
 	uint64_t sram_size;		/* bytes for each queue */
 	bool has_test_registers;
 	struct tessera_tests tests_at_reset;
+	struct engine_model timing;
+	struct tessera_grid grid;
 
 	/* The host's, fixed before the first job */
 	TesseraMemory *sram_memory;	/* of BAR 2, NULL with sram_size 0 */
@@ -118,6 +137,9 @@ struct TesseraState {
 	uint64_t num_pieces;		/* of all views: host memory that they cost */
 	uint64_t mapped_bytes;		/* of all views: address space that they take */
 	uint64_t staging_bytes;		/* in use by jobs that cannot work in place */
+
+	struct tessera_link links[TESSERA_MAX_QUEUES][TESSERA_NUM_LINKS];
+	uint64_t time;			/* modelled: the end of all jobs that are complete */
 };
 
 /*
@@ -140,15 +162,38 @@ bool tessera_queue_is_canceled(const TesseraQueue *q);
 /* After a doorbell that has set is_running_here: with the host's lock, without the other. */
 void tessera_queue_run_here(TesseraQueue *q);
 
+/* What a job has counted, and where */
+struct tessera_tally {
+	struct drm_tessera_job_counters counters;
+	struct engine_traffic traffic[ENGINE_MAX_TRAFFICS];
+};
+
 /*
- * tessera-job.c: without the lock. The fault has cause NONE when the job succeeded. False: the job
- * was to run only if it is small, and it is not; nothing was done.
+ * tessera-job.c: without the lock. The fault has cause NONE when the job succeeded; then there is a
+ * tally. False: the job was to run only if it is small, and it is not; nothing was done.
  */
 bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry,
 		     const struct tessera_tests *tests, bool is_small_only,
-		     struct engine_fault *fault);
+		     struct tessera_tally *tally, struct engine_fault *fault);
 void tessera_fault_set(struct engine_fault *fault, enum drm_tessera_cause cause, uint32_t operand,
 		       int64_t offset, const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+/*
+ * tessera-counters.c: count of a job that has succeeded, on buffers at these places (NULL: not
+ * flat, or none), without the lock; the rest with it, but for write. add fills in what the network
+ * counts. begin: a job comes to an empty queue. write puts the tally into guest memory, where that
+ * is not 0; find is for registers of 64 bits: those of a queue, or with q NULL global ones. Both
+ * say whether they could.
+ */
+void tessera_count_job(const TesseraState *s, const struct engine_job *job,
+		       const void *const *operands, const void *const *indices,
+		       struct tessera_tally *tally);
+void tessera_tally_add(TesseraQueue *q, struct tessera_tally *tally);
+void tessera_time_begin(TesseraQueue *q);
+void tessera_counters_reset(TesseraState *s);
+bool tessera_tally_write(TesseraState *s, uint64_t address, const struct tessera_tally *tally);
+bool tessera_counter_find(const TesseraState *s, const TesseraQueue *q, uint64_t offset,
+			  uint64_t *value);
 
 /*
  * tessera-view.c: a buffer as flat memory where that can be had, else as pieces of guest memory.

@@ -258,8 +258,8 @@ SAME_PLACE(cause);
 SAME_PLACE(operand);
 SAME_PLACE(offset);
 SAME_PLACE(device_ns);
-_Static_assert(sizeof(struct accel_job_result) ==
-	       offsetof(struct drm_tessera_job_result, counters), "the driver's result is longer");
+_Static_assert(sizeof(struct accel_job_result) == sizeof(struct drm_tessera_job_result),
+	       "the driver's result has another size");
 
 static int tessera_fetch_result(struct accel_fence *fence, struct accel_error *error)
 {

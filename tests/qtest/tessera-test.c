@@ -31,7 +31,8 @@ static void registers_have_their_reset_values(void)
 		{ TESSERA_REG_ID, TESSERA_ID },
 		{ TESSERA_REG_VERSION, TESSERA_VERSION },
 		{ TESSERA_REG_NUM_QUEUES, 4 },
-		{ TESSERA_REG_FEATURES, TESSERA_FEATURE_HINTS | TESSERA_FEATURE_TEST },
+		{ TESSERA_REG_FEATURES, TESSERA_FEATURE_HINTS | TESSERA_FEATURE_TEST |
+					TESSERA_FEATURE_COUNTERS },
 		{ TESSERA_REG_SRAM_SIZE, 1 << 20 },
 		{ TESSERA_REG_SRAM_SIZE + 4, 0 },
 	};
@@ -43,7 +44,8 @@ static void registers_have_their_reset_values(void)
 	for (i = 0; i < ARRAY_SIZE(expected); i++)
 		g_assert_cmphex(get(&m, expected[i].offset), ==, expected[i].value);
 	for (offset = TESSERA_REG_CONTROL; offset < 0x100; offset += 4)
-		g_assert_cmphex(get(&m, offset), ==, 0);
+		if (offset != TESSERA_REG_GRID_COLUMNS && offset != TESSERA_REG_CLOCK)
+			g_assert_cmphex(get(&m, offset), ==, 0);
 	for (i = 0; i < 4; i++)
 		for (offset = 0; offset < 0x100; offset += 4)
 			g_assert_cmphex(get(&m, TESSERA_QUEUE(i) + offset), ==, 0);
@@ -202,6 +204,24 @@ static const struct refusal refusals[] = {
 	  "property 'x-corrupt' is 7, it must be 0 without 'x-test=on'" },
 	{ "x_drop_without_x_test_is_refused", "-device tessera,x-drop=7",
 	  "property 'x-drop' is 7, it must be 0 without 'x-test=on'" },
+	{ "a_grid_with_gaps_is_refused", "-device tessera,queues=6,grid-columns=4",
+	  "property 'grid-columns' is 4, it must divide the number of queues, 6" },
+	{ "a_clock_that_stands_is_refused", "-device tessera,clock=0",
+	  "property 'clock' is 0, it must be from 1000 to 10000000" },
+	{ "an_efficiency_over_all_is_refused", "-device tessera,efficiency=101",
+	  "property 'efficiency' is 101, it must be from 1 to 100" },
+	{ "no_bandwidth_is_refused", "-device tessera,dram-bandwidth=0",
+	  "property 'dram-bandwidth' is 0, it must be from 1 to 100000000" },
+	{ "no_bandwidth_of_links_is_refused", "-device tessera,link-bandwidth=0",
+	  "property 'link-bandwidth' is 0, it must be from 1 to 100000000" },
+	{ "too_much_latency_is_refused", "-device tessera,sram-latency=1000001",
+	  "property 'sram-latency' is 1000001, it must be from 0 to 1000000" },
+	{ "a_burst_of_an_element_is_refused", "-device tessera,sram-burst=8",
+	  "property 'sram-burst' is 8, it must be from 16 to 256" },
+	{ "an_odd_burst_is_refused", "-device tessera,dram-burst=48",
+	  "property 'dram-burst' is 48, it must be a power of two" },
+	{ "too_much_energy_is_refused", "-device tessera,link-energy=1000001",
+	  "property 'link-energy' is 1000001, it must be from 0 to 1000000" },
 };
 
 static void machine_is_refused(gconstpointer opaque)
@@ -1231,7 +1251,7 @@ static void spoil_ring_flags(struct pair *p, struct tessera_hw_ring_entry *entry
 
 static void spoil_ring_reserved(struct pair *p, struct tessera_hw_ring_entry *entry)
 {
-	entry->reserved[4] = 1;
+	entry->reserved[3] = 1;
 }
 
 static void spoil_ring_alignment(struct pair *p, struct tessera_hw_ring_entry *entry)

@@ -35,7 +35,8 @@ extern "C" {
  * EINTR          a signal arrived; call again (libdrm's drmIoctl() does)
  * ENODEV         the device is gone
  * ECANCELED      SUBMIT: DRM_TESSERA_MAX_HANGS jobs of this file had to be stopped: it gets no more
- * EOPNOTSUPP     DRM_IOCTL_GET_UNIQUE and DRM_IOCTL_GET_MAGIC, which are not for this node
+ * EOPNOTSUPP     SUBMIT: counters are asked for, and the device has none. DRM_IOCTL_GET_UNIQUE and
+ *                DRM_IOCTL_GET_MAGIC, which are not for this node
  * ============== ===========================================================================
  *
  * The fence of a submission signals with an error when it did not succeed: -EIO when a job
@@ -475,8 +476,9 @@ enum drm_tessera_memory {
  * struct drm_tessera_memory_counters - what a job did to a memory, indices included
  *
  * Bytes are those of the elements that were loaded and stored. A burst is the piece that the memory
- * is accessed in: an access in the burst that the same operand has accessed last, in the order
- * of the loops, does not count.
+ * is accessed in, counted from the start of the buffer: an access in the burst that the same
+ * operand has accessed last, in the order of the loops, does not count, and one that lies in two
+ * accesses the lower one first. The elements of an INDIRECT operand have each a burst of its own.
  */
 struct drm_tessera_memory_counters {
 	/** @bytes_read: bytes used */
@@ -487,14 +489,16 @@ struct drm_tessera_memory_counters {
 	__u64 bursts_read;
 	/** @bursts_written: bursts touched for them */
 	__u64 bursts_written;
-	/** @cycles: that the device's model gives it */
-	__u64 cycles;
+	/** @cycles_read: that the device's model gives to reading them */
+	__u64 cycles_read;
+	/** @cycles_written: that it gives to writing them */
+	__u64 cycles_written;
 };
 
 /**
  * struct drm_tessera_job_counters - what a job did, by the device's model
  *
- * Exact, but for a job that did not succeed: then all is zero.
+ * Exact, and mod 2^64. Of a job that did not succeed all is zero.
  */
 struct drm_tessera_job_counters {
 	/** @points: of its loops */
@@ -515,8 +519,10 @@ struct drm_tessera_job_counters {
 	__u64 cycles;
 	/** @energy_pj: picojoules */
 	__u64 energy_pj;
+	/** @uncounted: 1: its windows are too involved; all but @points and this is zero */
+	__u64 uncounted;
 	/** @reserved: zero */
-	__u64 reserved[2];
+	__u64 reserved;
 };
 
 /**
@@ -535,8 +541,6 @@ struct drm_tessera_job_result {
 	__s64 offset;
 	/** @device_ns: out, nanoseconds from its start to its end on the device */
 	__u64 device_ns;
-	/** @counters: out, if the submission asked for them with DRM_TESSERA_SUBMIT_COUNTERS */
-	struct drm_tessera_job_counters counters;
 };
 
 /**
@@ -575,6 +579,11 @@ struct drm_tessera_submit_result {
 	__u64 start_ns;
 	/** @end_ns: out, CLOCK_MONOTONIC when the driver saw them completed */
 	__u64 end_ns;
+	/**
+	 * @counters: in, where &struct drm_tessera_job_counters go, at most so many, once it has
+	 * completed; may be empty. Zeros without DRM_TESSERA_SUBMIT_COUNTERS.
+	 */
+	struct drm_tessera_array counters;
 };
 
 /** define DRM_TESSERA_BO_SRAM - the buffer is in the on-chip memory of a processing element */
@@ -666,7 +675,10 @@ enum drm_tessera_priority {
 	DRM_TESSERA_PRIORITY_LOW,
 };
 
-/** define DRM_TESSERA_SUBMIT_COUNTERS - keep the counters of each job with its result */
+/**
+ * define DRM_TESSERA_SUBMIT_COUNTERS - keep the counters of each job with its result. EOPNOTSUPP on
+ * a device without a model: &drm_tessera_dev_info.clock_khz is 0.
+ */
 #define DRM_TESSERA_SUBMIT_COUNTERS	(1 << 0)
 
 /**

@@ -61,6 +61,45 @@ static int show_buffers(struct seq_file *m, void *data)
 	return 0;
 }
 
+/* The members of struct tessera_hw_counters, in their order */
+static const char *const counter_names[] = {
+	"points", "windows_failed",
+	"system_bytes_read", "system_bytes_written", "system_bursts_read", "system_bursts_written",
+	"system_cycles_read", "system_cycles_written",
+	"sram_bytes_read", "sram_bytes_written", "sram_bursts_read", "sram_bursts_written",
+	"sram_cycles_read", "sram_cycles_written",
+	"noc_bytes", "noc_hops", "noc_cycles", "noc_wait_cycles",
+	"cycles", "energy_pj", "uncounted",
+};
+
+/* What is more than 32 bits wide is read in two halves, and may have moved in between */
+static int show_counters(struct seq_file *m, void *data)
+{
+	struct drm_debugfs_entry *entry = m->private;
+	struct tessera_device *tdev = to_tessera_device(entry->dev);
+	int cookie;
+	u32 q, n;
+
+	if (!tessera_device_enter(tdev, &cookie))
+		return -ENODEV;
+	for (q = 0; q < tdev->num_queues; q++) {
+		seq_printf(m, "%s:", tdev->queues[q].name);
+		for (n = 0; n < ARRAY_SIZE(counter_names); n++)
+			seq_printf(m, " %s %llu", counter_names[n],
+				   lo_hi_readq(tdev->queues[q].regs + TESSERA_QUEUE_TOTAL(n)));
+		seq_puts(m, " links");
+		for (n = 0; n < TESSERA_NUM_LINKS; n++)
+			seq_printf(m, " %llu", lo_hi_readq(tdev->regs + TESSERA_REG_LINK(q, n)));
+		seq_putc(m, '\n');
+	}
+	tessera_device_exit(tdev, cookie);
+	return 0;
+}
+
+static const struct drm_debugfs_info counter_infos[] = {
+	{ "counters", show_counters },
+};
+
 static const struct drm_debugfs_info infos[] = {
 	{ "queues", show_queues },
 	{ "buffers", show_buffers },
@@ -73,6 +112,8 @@ static const struct drm_debugfs_info infos[] = {
 void tessera_debugfs_init(struct tessera_device *tdev)
 {
 	drm_debugfs_add_files(&tdev->drm, infos, ARRAY_SIZE(infos));
+	if (tdev->features & TESSERA_FEATURE_COUNTERS)
+		drm_debugfs_add_files(&tdev->drm, counter_infos, ARRAY_SIZE(counter_infos));
 	if (tdev->features & TESSERA_FEATURE_TEST)
 		tessera_test_registers_init(tdev);
 }

@@ -52,6 +52,10 @@ struct tessera_device {
 	u32 features;
 	/** @sram_size: TESSERA_REG_SRAM_SIZE */
 	u64 sram_size;
+	/** @grid_columns: TESSERA_REG_GRID_COLUMNS, or 0 */
+	u32 grid_columns;
+	/** @clock_khz: TESSERA_REG_CLOCK, or 0: the device has no counters */
+	u32 clock_khz;
 	/** @max_bo_size: bytes of the largest buffer that may be asked for */
 	u64 max_bo_size;
 

@@ -21,10 +21,11 @@
 /**
  * tessera_result_create() - a result that is pending
  * @num_jobs: jobs of the submission
+ * @has_counters: whether their counters are kept, too
  *
  * Return: the result, with one reference, or NULL.
  */
-struct tessera_result *tessera_result_create(u32 num_jobs)
+struct tessera_result *tessera_result_create(u32 num_jobs, bool has_counters)
 {
 	struct tessera_result *result;
 
@@ -33,12 +34,21 @@ struct tessera_result *tessera_result_create(u32 num_jobs)
 		return NULL;
 	kref_init(&result->refcount);
 	result->num_jobs = num_jobs;
-	return result;
+	if (!has_counters)
+		return result;
+	result->counters = kvcalloc(num_jobs, sizeof(*result->counters), GFP_KERNEL_ACCOUNT);
+	if (result->counters)
+		return result;
+	kvfree(result);
+	return NULL;
 }
 
 static void result_release(struct kref *kref)
 {
-	kvfree(container_of(kref, struct tessera_result, refcount));
+	struct tessera_result *result = container_of(kref, struct tessera_result, refcount);
+
+	kvfree(result->counters);
+	kvfree(result);
 }
 
 /**

@@ -47,6 +47,8 @@ struct tessera_result {
 	ktime_t start_time;
 	/** @end_time: when completion was seen */
 	ktime_t end_time;
+	/** @counters: of each job; NULL if nobody asked for them */
+	struct drm_tessera_job_counters *counters;
 	/** @jobs: of each job, as userspace gets it */
 	struct drm_tessera_job_result jobs[] __counted_by(num_jobs);
 };
@@ -92,7 +94,7 @@ void tessera_file_show_fdinfo(struct drm_printer *printer, struct drm_file *drm_
 
 void tessera_file_put(struct tessera_file *file);
 
-struct tessera_result *tessera_result_create(u32 num_jobs);
+struct tessera_result *tessera_result_create(u32 num_jobs, bool has_counters);
 void tessera_result_put(struct tessera_result *result);
 
 u64 tessera_file_add_result(struct tessera_file *file, struct tessera_result *result);

@@ -38,27 +38,40 @@ static int query_info(struct tessera_device *tdev, struct drm_file *drm_file,
 		.max_syncs = DRM_TESSERA_MAX_SYNCS,
 		.sram_size = tdev->sram_size,
 		.max_bo_size = tdev->max_bo_size,
+		.grid_columns = tdev->grid_columns,
+		.clock_khz = tdev->clock_khz,
 	};
 
 	return copy_out(args->pointer, args->size, &info, sizeof(info));
 }
 
-static int copy_job_results(const struct tessera_result *result,
-			    const struct drm_tessera_array *array)
+/* As many of count elements of a size as the array takes; data NULL: zeros */
+static int copy_elements(const struct drm_tessera_array *array, u32 count, const void *data,
+			 size_t size)
 {
-	u32 count = min(array->count, result->num_jobs);
 	u64 pointer;
 	u32 n;
 	int ret;
 
-	for (n = 0; n < count; n++) {
+	for (n = 0; n < min(array->count, count); n++) {
 		if (check_add_overflow(array->pointer, (u64)n * array->stride, &pointer))
 			return -EFAULT;
-		ret = copy_out(pointer, array->stride, &result->jobs[n], sizeof(result->jobs[n]));
+		ret = copy_out(pointer, array->stride, data + n * size, data ? size : 0);
 		if (ret)
 			return ret;
 	}
 	return 0;
+}
+
+static int copy_job_results(const struct tessera_result *result,
+			    const struct drm_tessera_submit_result *answer)
+{
+	int ret;
+
+	ret = copy_elements(&answer->results, result->num_jobs, result->jobs,
+			    sizeof(*result->jobs));
+	return ret ?: copy_elements(&answer->counters, result->num_jobs, result->counters,
+				    sizeof(*result->counters));
 }
 
 static int answer_submit_result(struct drm_device *drm, const struct tessera_result *result,
@@ -68,6 +81,7 @@ static int answer_submit_result(struct drm_device *drm, const struct tessera_res
 	int ret;
 
 	ret = tessera_array_check(drm, &answer->results, U32_MAX, "results");
+	ret = ret ?: tessera_array_check(drm, &answer->counters, U32_MAX, "counters");
 	if (ret)
 		return ret;
 	/* Pairs with tessera_submission_end() */
@@ -79,7 +93,7 @@ static int answer_submit_result(struct drm_device *drm, const struct tessera_res
 		answer->submit_ns = ktime_to_ns(result->submit_time);
 		answer->start_ns = ktime_to_ns(result->start_time);
 		answer->end_ns = ktime_to_ns(result->end_time);
-		ret = copy_job_results(result, &answer->results);
+		ret = copy_job_results(result, answer);
 	}
 	return ret ?: copy_out(args->pointer, args->size, answer, sizeof(*answer));
 }
@@ -97,6 +111,7 @@ static int query_submit_result(struct tessera_device *tdev, struct drm_file *drm
 	/* The other members are not looked at */
 	answer.id = in.id;
 	answer.results = in.results;
+	answer.counters = in.counters;
 	result = tessera_file_find_result(drm_file->driver_priv, answer.id);
 	if (!result) {
 		drm_dbg(&tdev->drm, "submission %llu is unknown or no longer kept\n", answer.id);

@@ -75,6 +75,10 @@ static void ring_put(struct tessera_queue *queue, struct tessera_submission *sub
 		entry->descriptor_size = cpu_to_le32(submission->descriptors[n].size);
 		entry->flags = cpu_to_le32(is_last ? TESSERA_RING_INTERRUPT : 0);
 		entry->sequence = cpu_to_le64(++sequence);
+		entry->counters = 0;
+		if (submission->result->counters)
+			entry->counters = cpu_to_le64(queue->counters_dma +
+						      slot * sizeof(*queue->counters));
 	}
 	queue->tail += submission->num_jobs;
 	queue->told = sequence;
@@ -98,6 +102,18 @@ static void ring_tell(struct tessera_queue *queue, u64 sequence_before)
 		ring_doorbell(queue);
 }
 
+static void take_counters(const struct tessera_hw_counters *hw,
+			  struct drm_tessera_job_counters *counters)
+{
+	const __le64 *from = (const __le64 *)hw;
+	u64 *to = (u64 *)counters;
+	u32 n;
+
+	static_assert(sizeof(*counters) == sizeof(*hw));
+	for (n = 0; n < TESSERA_NUM_COUNTERS; n++)
+		to[n] = le64_to_cpu(from[n]);
+}
+
 /* Takes over the results of the first jobs of a submission. */
 static void ring_take_results(struct tessera_queue *queue, struct tessera_submission *submission,
 			      u32 num_done)
@@ -119,6 +135,8 @@ static void ring_take_results(struct tessera_queue *queue, struct tessera_submis
 		result->operand = le32_to_cpu(hw->operand);
 		result->offset = le64_to_cpu(hw->offset);
 		result->device_ns = le64_to_cpu(hw->nanoseconds);
+		if (submission->result->counters && !result->cause)
+			take_counters(&queue->counters[slot], &submission->result->counters[n]);
 	}
 }
 
@@ -523,4 +541,36 @@ int tessera_queue_init(struct tessera_device *tdev, u32 index)
 	if (ret)
 		return ret;
 	return drmm_add_action_or_reset(&tdev->drm, tessera_queue_fini, queue);
+}
+
+/**
+ * tessera_queue_init_counters() - have room for the counters of each entry of the ring
+ * @queue: the queue; the device cannot go away meanwhile
+ *
+ * It is larger than all else that a queue has, and most are never asked for it.
+ *
+ * Return: 0, also if it was there, or -ENOMEM.
+ */
+int tessera_queue_init_counters(struct tessera_queue *queue)
+{
+	size_t size = array_size(TESSERA_RING_SIZE, sizeof(*queue->counters));
+	struct device *dev = queue->tdev->drm.dev;
+	dma_addr_t dma;
+	void *counters;
+
+	if (READ_ONCE(queue->counters))
+		return 0;
+	counters = dmam_alloc_coherent(dev, size, &dma, GFP_KERNEL);
+	if (!counters)
+		return -ENOMEM;
+	scoped_guard(spinlock_irqsave, &queue->lock) {
+		if (!queue->counters) {
+			queue->counters_dma = dma;
+			WRITE_ONCE(queue->counters, counters);
+			return 0;
+		}
+	}
+	/* Somebody was faster */
+	dmam_free_coherent(dev, size, counters, dma);
+	return 0;
 }

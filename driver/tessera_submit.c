@@ -717,8 +717,10 @@ void tessera_submission_free(struct tessera_submission *submission)
 }
 
 static struct tessera_submission *create_submission(struct tessera_device *tdev,
-						    struct drm_file *drm_file, u32 num_jobs)
+						    struct drm_file *drm_file,
+						    const struct drm_tessera_submit *args)
 {
+	u32 num_jobs = args->jobs.count;
 	struct tessera_submission *submission;
 
 	submission = kzalloc_obj(*submission, GFP_KERNEL_ACCOUNT);
@@ -735,7 +737,8 @@ static struct tessera_submission *create_submission(struct tessera_device *tdev,
 	INIT_LIST_HEAD(&submission->mapped_node);
 	INIT_LIST_HEAD(&submission->running_node);
 	submission->fence = kzalloc_obj(*submission->fence, GFP_KERNEL_ACCOUNT);
-	submission->result = tessera_result_create(num_jobs);
+	submission->result = tessera_result_create(num_jobs,
+						   args->flags & DRM_TESSERA_SUBMIT_COUNTERS);
 	submission->descriptors = kvcalloc(num_jobs, sizeof(*submission->descriptors),
 					   GFP_KERNEL_ACCOUNT);
 	if (!submission->fence || !submission->result || !submission->descriptors) {
@@ -784,13 +787,18 @@ static int init_sched_job(struct tessera_submission *submission, struct drm_file
 {
 	struct tessera_queue *queue = choose_queue(submission, args->queue);
 	u32 index = args->priority * submission->tdev->num_queues + queue->index;
-	int cookie, ret;
+	int cookie, ret = 0;
 
 	submission->queue = queue;
 	if (!tessera_device_enter(submission->tdev, &cookie))
 		return -ENODEV;
-	ret = tessera_sched_job_init(&submission->base, &submission->file->entities[index],
-				     submission->num_jobs, submission->file, drm_file->client_id);
+	if (submission->result->counters)
+		ret = tessera_queue_init_counters(queue);
+	if (!ret)
+		ret = tessera_sched_job_init(&submission->base,
+					     &submission->file->entities[index],
+					     submission->num_jobs, submission->file,
+					     drm_file->client_id);
 	if (ret) {
 		tessera_device_exit(submission->tdev, cookie);
 		return ret;
@@ -863,13 +871,17 @@ static int check_submit(struct tessera_device *tdev, const struct drm_tessera_su
 	struct drm_device *drm = &tdev->drm;
 	int ret;
 
-	if (args->flags || args->reserved || args->priority >= TESSERA_NUM_PRIORITIES ||
-	    !args->jobs.count ||
+	if ((args->flags & ~DRM_TESSERA_SUBMIT_COUNTERS) || args->reserved ||
+	    args->priority >= TESSERA_NUM_PRIORITIES || !args->jobs.count ||
 	    (args->queue >= tdev->num_queues && args->queue != DRM_TESSERA_QUEUE_ANY)) {
 		drm_dbg(drm, "flags 0x%x, 0x%x, %u jobs, queue %u of %u, priority %u of %u\n",
 			args->flags, args->reserved, args->jobs.count, args->queue,
 			tdev->num_queues, args->priority, TESSERA_NUM_PRIORITIES);
 		return -EINVAL;
+	}
+	if ((args->flags & DRM_TESSERA_SUBMIT_COUNTERS) && !tdev->clock_khz) {
+		drm_dbg(drm, "counters of a device that has none\n");
+		return -EOPNOTSUPP;
 	}
 	ret = tessera_array_check(drm, &args->jobs, DRM_TESSERA_MAX_JOBS, "jobs");
 	ret = ret ?: tessera_array_check(drm, &args->in_syncs, DRM_TESSERA_MAX_SYNCS,
@@ -903,7 +915,7 @@ int tessera_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *dr
 	ret = check_submit(tdev, args);
 	if (ret)
 		return ret;
-	submission = create_submission(tdev, drm_file, args->jobs.count);
+	submission = create_submission(tdev, drm_file, args);
 	if (IS_ERR(submission))
 		return PTR_ERR(submission);
 	submission->result->submit_time = submit_time;

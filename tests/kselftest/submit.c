@@ -42,7 +42,7 @@ FIXTURE_TEARDOWN(submit)
 
 TEST_F(submit, unknown_flag_is_refused)
 {
-	self->submit.flags = 1;
+	self->submit.flags = DRM_TESSERA_SUBMIT_COUNTERS << 1;
 	EXPECT_EQ(-EINVAL, test_submit(self->fd, &self->submit));
 }
 

@@ -3,6 +3,7 @@
  * Files in debugfs, in the directory that DRM makes for the device.
  */
 #include <linux/cleanup.h>
+#include <linux/math64.h>
 #include <linux/seq_file.h>
 
 #include <drm/drm_debugfs.h>
@@ -54,10 +55,15 @@ static int show_buffers(struct seq_file *m, void *data)
 	struct tessera_bo *bo;
 
 	guard(mutex)(&tdev->mapped_lock);
-	list_for_each_entry(bo, &tdev->mapped_buffers, node)
-		seq_printf(m, "%u: size %zu page-size %llu%s%s\n", bo->id, bo->base.base.size,
-			   1ULL << bo->page_shift, bo->attach ? " imported" : "",
-			   bo->is_read_only ? " read-only" : "");
+	list_for_each_entry(bo, &tdev->mapped_buffers, node) {
+		seq_printf(m, "%u: size %zu ", bo->id, bo->base.base.size);
+		if (tessera_bo_is_sram(bo))
+			seq_printf(m, "sram pe%llu\n", div64_u64(bo->sram.start, tdev->sram_size));
+		else
+			seq_printf(m, "page-size %llu%s%s\n", 1ULL << bo->page_shift,
+				   bo->attach ? " imported" : "",
+				   bo->is_read_only ? " read-only" : "");
+	}
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "tessera_compat.h"
 #include "tessera_device.h"
 #include "tessera_drv.h"
+#include "tessera_gem.h"
 #include "tessera_queue.h"
 #include "tessera_trace.h"
 
@@ -488,7 +489,8 @@ int tessera_device_init(struct tessera_device *tdev)
 	u32 q;
 	int ret;
 
-	ret = map_registers(tdev) ?: init_software(tdev) ?: init_directory(tdev);
+	ret = map_registers(tdev) ?: init_software(tdev) ?: init_directory(tdev) ?:
+	      tessera_sram_init(tdev);
 	if (ret)
 		return ret;
 	tdev->queues = drmm_kcalloc(&tdev->drm, tdev->num_queues, sizeof(*tdev->queues),

@@ -18,6 +18,7 @@
 #include <linux/workqueue.h>
 
 #include <drm/drm_device.h>
+#include <drm/drm_mm.h>
 
 #include "tessera_hw.h"
 
@@ -56,7 +57,11 @@ struct tessera_device {
 	u32 grid_columns;
 	/** @clock_khz: TESSERA_REG_CLOCK, or 0: the device has no counters */
 	u32 clock_khz;
-	/** @max_bo_size: bytes of the largest buffer that may be asked for */
+	/** @sram: BAR 2, if the device has on-chip memory; used as @regs */
+	void __iomem *sram;
+	/** @sram_mm: which pieces of it are buffers; under @mapped_lock */
+	struct drm_mm sram_mm;
+	/** @max_bo_size: bytes of the largest buffer in system memory */
 	u64 max_bo_size;
 
 	/** @num_queues: elements of @queues */
@@ -96,7 +101,10 @@ struct tessera_device {
 	/** @buffer_ids: which entries are taken */
 	struct ida buffer_ids;
 
-	/** @mapped_lock: protects @mapped_buffers and @mapped_submissions, outside of dma_resv */
+	/**
+	 * @mapped_lock: protects @mapped_buffers, @mapped_submissions, @sram_mm and what is in
+	 * @sram; inside of mmap_lock, outside of dma_resv
+	 */
 	struct mutex mapped_lock;
 	/** @mapped_buffers: &struct tessera_bo that are mapped for the device */
 	struct list_head mapped_buffers;

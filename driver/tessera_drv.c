@@ -143,19 +143,28 @@ static void tessera_remove(struct pci_dev *pdev)
 	drm_dev_unplug(&tdev->drm);
 	tessera_device_unplug(tdev);
 	tessera_submission_unmap_all(tdev);
+	/* Of a device that was pulled out it is gone */
+	if (pci_device_is_present(pdev))
+		tessera_sram_suspend(tdev);
 	tessera_gem_unmap_all(tdev);
 }
 
-/* Of the system, or of this device alone, which then has nothing to do */
+/* Of the system, or of this device alone, which then has nothing to do and no on-chip buffer */
 static int tessera_suspend(struct device *dev)
 {
-	tessera_device_pause(dev_get_drvdata(dev), TESSERA_DRAIN_TIMEOUT_US);
+	struct tessera_device *tdev = dev_get_drvdata(dev);
+
+	tessera_device_pause(tdev, TESSERA_DRAIN_TIMEOUT_US);
+	tessera_sram_suspend(tdev);
 	return 0;
 }
 
 static int tessera_resume(struct device *dev)
 {
-	tessera_device_resume(dev_get_drvdata(dev));
+	struct tessera_device *tdev = dev_get_drvdata(dev);
+
+	tessera_sram_resume(tdev);
+	tessera_device_resume(tdev);
 	return 0;
 }
 
@@ -166,12 +175,18 @@ static const struct dev_pm_ops tessera_pm_ops = {
 
 static void tessera_reset_prepare(struct pci_dev *pdev)
 {
-	tessera_device_pause(pci_get_drvdata(pdev), 0);
+	struct tessera_device *tdev = pci_get_drvdata(pdev);
+
+	tessera_device_pause(tdev, 0);
+	tessera_sram_block(tdev);
 }
 
 static void tessera_reset_done(struct pci_dev *pdev)
 {
-	tessera_device_resume(pci_get_drvdata(pdev));
+	struct tessera_device *tdev = pci_get_drvdata(pdev);
+
+	tessera_sram_unblock(tdev);
+	tessera_device_resume(tdev);
 }
 
 static const struct pci_error_handlers tessera_error_handlers = {

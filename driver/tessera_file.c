@@ -3,6 +3,7 @@
  * Open files, and the results that they keep of their submissions.
  */
 #include <linux/cleanup.h>
+#include <linux/dma-resv.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -14,6 +15,7 @@
 #include "tessera_device.h"
 #include "tessera_drv.h"
 #include "tessera_file.h"
+#include "tessera_gem.h"
 #include "tessera_queue.h"
 
 /* Results */
@@ -222,6 +224,29 @@ void tessera_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	flush_workqueue(tessera_free_wq);
 }
 
+/* As drm_show_memory_stats(), which has one region for all. All of it is there all the time */
+static void show_memory(struct drm_printer *printer, struct drm_file *drm_file)
+{
+	struct drm_memory_stats memory = { }, sram = { }, *region;
+	struct drm_gem_object *obj;
+	int handle;
+
+	spin_lock(&drm_file->table_lock);
+	idr_for_each_entry(&drm_file->object_idr, obj, handle) {
+		region = tessera_bo_is_sram(to_tessera_bo(obj)) ? &sram : &memory;
+		region->resident += obj->size;
+		if (drm_gem_object_is_shared_for_memory_stats(obj))
+			region->shared += obj->size;
+		else
+			region->private += obj->size;
+		if (!dma_resv_test_signaled(obj->resv, dma_resv_usage_rw(true)))
+			region->active += obj->size;
+	}
+	spin_unlock(&drm_file->table_lock);
+	drm_print_memory_stats(printer, &memory, DRM_GEM_OBJECT_RESIDENT, "memory");
+	drm_print_memory_stats(printer, &sram, DRM_GEM_OBJECT_RESIDENT, "sram");
+}
+
 /**
  * tessera_file_show_fdinfo() - &drm_driver.show_fdinfo
  * @printer: where it goes
@@ -233,5 +258,5 @@ void tessera_file_show_fdinfo(struct drm_printer *printer, struct drm_file *drm_
 
 	drm_printf(printer, "drm-engine-pe:\t%llu ns\n", atomic64_read(&file->device_ns));
 	drm_printf(printer, "drm-engine-capacity-pe:\t%u\n", file->tdev->num_queues);
-	drm_show_memory_stats(printer, drm_file);
+	show_memory(printer, drm_file);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Buffers. Their memory is that of the shmem helpers; what is added is the translation table that
- * the device reads, of the largest pages that the memory allows.
+ * the device reads, of the largest pages that the memory allows. Those in on-chip memory are in
+ * tessera_sram.c.
  */
 #include <linux/cleanup.h>
 #include <linux/dma-buf.h>
@@ -9,6 +10,7 @@
 #include <linux/dma-resv.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -60,12 +62,38 @@ static void fill_table(struct tessera_bo *bo, struct sg_table *sgt)
 	}
 }
 
+static void free_table(struct tessera_bo *bo)
+{
+	dma_free_coherent(bo->base.base.dev->dev, bo->table_size, bo->table, bo->table_dma);
+	bo->table = NULL;
+}
+
+/**
+ * tessera_gem_enter_directory() - let the device use a buffer
+ * @bo: the buffer, which gets a number
+ * @entry: what the device is told of it
+ *
+ * Return: 0 or an error.
+ */
+int tessera_gem_enter_directory(struct tessera_bo *bo, struct tessera_hw_buffer *entry)
+{
+	struct tessera_device *tdev = to_tessera_device(bo->base.base.dev);
+	int id = ida_alloc_max(&tdev->buffer_ids, tdev->num_buffers - 1, GFP_KERNEL);
+
+	if (id < 0)
+		return id;
+	bo->id = id;
+	guard(mutex)(&tdev->mapped_lock);
+	tessera_device_set_buffer(tdev, bo->id, entry);
+	list_add_tail(&bo->node, &tdev->mapped_buffers);
+	return 0;
+}
+
 static int map_bo(struct tessera_bo *bo, struct sg_table *sgt)
 {
 	struct drm_gem_object *obj = &bo->base.base;
-	struct tessera_device *tdev = to_tessera_device(obj->dev);
 	struct tessera_hw_buffer entry = { };
-	int id;
+	int ret;
 
 	bo->page_shift = largest_page_shift(sgt, obj->size);
 	if (bo->page_shift < TESSERA_PAGE_MIN_SHIFT) {
@@ -80,26 +108,15 @@ static int map_bo(struct tessera_bo *bo, struct sg_table *sgt)
 		return -ENOMEM;
 	fill_table(bo, sgt);
 
-	id = ida_alloc_max(&tdev->buffer_ids, tdev->num_buffers - 1, GFP_KERNEL);
-	if (id < 0)
-		goto err_free_table;
-	bo->id = id;
-
 	entry.table = cpu_to_le64(bo->table_dma);
 	entry.size = cpu_to_le64(obj->size);
 	entry.page_shift = cpu_to_le32(bo->page_shift);
 	entry.flags = cpu_to_le32(TESSERA_BUFFER_VALID |
 				  (bo->is_read_only ? 0 : TESSERA_BUFFER_WRITABLE));
-	scoped_guard(mutex, &tdev->mapped_lock) {
-		tessera_device_set_buffer(tdev, bo->id, &entry);
-		list_add_tail(&bo->node, &tdev->mapped_buffers);
-	}
-	return 0;
-
-err_free_table:
-	dma_free_coherent(obj->dev->dev, bo->table_size, bo->table, bo->table_dma);
-	bo->table = NULL;
-	return id;
+	ret = tessera_gem_enter_directory(bo, &entry);
+	if (ret)
+		free_table(bo);
+	return ret;
 }
 
 /* The helpers would do it when the object is freed, but then there may be no device any more. */
@@ -121,17 +138,19 @@ static void unmap_pages(struct tessera_bo *bo)
 /* After the device has let go of it. Removal may have been here before. */
 static void unmap_bo(struct tessera_bo *bo)
 {
-	struct drm_gem_object *obj = &bo->base.base;
-	struct tessera_device *tdev = to_tessera_device(obj->dev);
+	struct tessera_device *tdev = to_tessera_device(bo->base.base.dev);
 
 	lockdep_assert_held(&tdev->mapped_lock);
-	if (!bo->table)
+	if (list_empty(&bo->node))
 		return;
 	list_del_init(&bo->node);
-	dma_free_coherent(obj->dev->dev, bo->table_size, bo->table, bo->table_dma);
-	bo->table = NULL;
 	ida_free(&tdev->buffer_ids, bo->id);
-	unmap_pages(bo);
+	if (tessera_bo_is_sram(bo)) {
+		tessera_sram_release(bo);
+	} else {
+		free_table(bo);
+		unmap_pages(bo);
+	}
 }
 
 /**
@@ -147,20 +166,27 @@ void tessera_gem_unmap_all(struct tessera_device *tdev)
 	guard(mutex)(&tdev->mapped_lock);
 	list_for_each_entry_safe(bo, next, &tdev->mapped_buffers, node)
 		unmap_bo(bo);
+	if (tdev->sram)
+		drm_mm_takedown(&tdev->sram_mm);
 }
 
 /* GEM */
 
-static void tessera_gem_free(struct drm_gem_object *obj)
+/**
+ * tessera_gem_free() - &drm_gem_object_funcs.free
+ * @obj: the buffer
+ */
+void tessera_gem_free(struct drm_gem_object *obj)
 {
 	struct tessera_device *tdev = to_tessera_device(obj->dev);
 	struct tessera_bo *bo = to_tessera_bo(obj);
 
-	if (READ_ONCE(bo->table)) {
+	if (!list_empty(&bo->node)) {
 		tessera_device_clear_buffer(tdev, bo->id);
 		scoped_guard(mutex, &tdev->mapped_lock)
 			unmap_bo(bo);
 	}
+	vfree(bo->sram_backup);
 	drm_gem_shmem_free(&bo->base);
 }
 
@@ -174,12 +200,6 @@ static int tessera_gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *v
 	return drm_gem_shmem_object_mmap(obj, vma);
 }
 
-/* Memory is there from creation on */
-static enum drm_gem_object_status tessera_gem_status(struct drm_gem_object *obj)
-{
-	return DRM_GEM_OBJECT_RESIDENT;
-}
-
 static const struct drm_gem_object_funcs tessera_gem_funcs = {
 	.free = tessera_gem_free,
 	.print_info = drm_gem_shmem_object_print_info,
@@ -189,7 +209,6 @@ static const struct drm_gem_object_funcs tessera_gem_funcs = {
 	.vmap = drm_gem_shmem_object_vmap,
 	.vunmap = drm_gem_shmem_object_vunmap,
 	.mmap = tessera_gem_mmap,
-	.status = tessera_gem_status,
 	.vm_ops = &drm_gem_shmem_vm_ops,
 };
 
@@ -275,6 +294,20 @@ err_put:
 	return ERR_PTR(ret);
 }
 
+static int check_create(struct tessera_device *tdev, const struct drm_tessera_bo_create *args,
+			bool is_sram)
+{
+	u64 max_size = is_sram ? tdev->sram_size : tdev->max_bo_size;
+	u32 num_pes = is_sram ? tdev->num_queues : 1;
+
+	if (!(args->flags & ~DRM_TESSERA_BO_SRAM) && !args->reserved && args->size &&
+	    args->size <= max_size && args->pe < num_pes)
+		return 0;
+	drm_dbg(&tdev->drm, "flags 0x%x, 0x%x, size %llu of 1 to %llu, pe %u of %u\n", args->flags,
+		args->reserved, args->size, max_size, args->pe, num_pes);
+	return -EINVAL;
+}
+
 /**
  * tessera_ioctl_bo_create() - DRM_IOCTL_TESSERA_BO_CREATE
  * @drm: the device
@@ -287,17 +320,17 @@ int tessera_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file 
 {
 	struct tessera_device *tdev = to_tessera_device(drm);
 	struct drm_tessera_bo_create *args = data;
+	bool is_sram = args->flags & DRM_TESSERA_BO_SRAM;
 	struct tessera_bo *bo;
 	int cookie, ret;
 
-	if (args->flags || !args->size || args->size > tdev->max_bo_size) {
-		drm_dbg(drm, "flags 0x%x, size %llu, expected 0, 1 to %llu\n", args->flags,
-			args->size, tdev->max_bo_size);
-		return -EINVAL;
-	}
+	ret = check_create(tdev, args, is_sram);
+	if (ret)
+		return ret;
 	if (!drm_dev_enter(drm, &cookie))
 		return -ENODEV;
-	bo = create_bo(tdev, args->size);
+	bo = is_sram ? tessera_sram_create(tdev, args->size, args->pe) :
+		       create_bo(tdev, args->size);
 	if (IS_ERR(bo)) {
 		ret = PTR_ERR(bo);
 		goto out_exit;

@@ -845,6 +845,8 @@ static u64 commit(struct tessera_submission *submission, struct drm_exec *exec,
 	unsigned long index;
 	u64 id;
 
+	/* What the process wrote to on-chip memory leaves the processor's write buffers */
+	wmb();
 	guard(mutex)(&submission->file->lock);
 	drm_sched_job_arm(&submission->base);
 	fence = dma_fence_get(&submission->base.s_fence->finished);

@@ -268,7 +268,10 @@ static int open_full_file(void)
 	__u32 n;
 
 	for (n = 0; fd >= 0 && n < NUM_HANDLES - 4; n++) {
-		struct drm_tessera_bo_create buffer = { .size = BUFFER_SIZE };
+		/* One of them in on-chip memory, if there is room: there is not much of it */
+		struct drm_tessera_bo_create buffer = {
+			.size = BUFFER_SIZE, .flags = n ? 0 : DRM_TESSERA_BO_SRAM,
+		};
 		struct drm_syncobj_create syncobj = { .flags = n % 2 };
 
 		call(fd, DRM_IOCTL_TESSERA_BO_CREATE, &buffer);
@@ -350,6 +353,10 @@ static long create_buffer(struct fuzzer *f)
 	int fd = any_file(f);
 	long ret;
 
+	if (chance(f, 20)) {
+		create.flags = DRM_TESSERA_BO_SRAM;
+		create.pe = below(f, info.num_queues);
+	}
 	mutate(f, &create, sizeof(create));
 	/* All that is granted is allocated, and the guest is small */
 	if (create.size > 4 * BUFFER_SIZE && create.size <= info.max_bo_size)

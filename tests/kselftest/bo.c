@@ -110,7 +110,7 @@ TEST_F(bo, unknown_create_flag_is_refused)
 {
 	struct drm_tessera_bo_create bo;
 
-	EXPECT_EQ(-EINVAL, create(self->fd, SIZE, 1, &bo));
+	EXPECT_EQ(-EINVAL, create(self->fd, SIZE, 1U << 31, &bo));
 }
 
 TEST_F(bo, handle_given_to_create_is_not_looked_at)

@@ -93,6 +93,17 @@ static int create_large_buffer(FIXTURE_DATA(fail_nth) *self)
 	return create_buffer(self, LARGE_SIZE);
 }
 
+static int create_sram_buffer(FIXTURE_DATA(fail_nth) *self)
+{
+	struct drm_tessera_bo_create create = {
+		.size = SMALL_SIZE, .flags = DRM_TESSERA_BO_SRAM,
+	};
+	int ret = test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create);
+
+	self->made_handle = create.handle;
+	return ret;
+}
+
 static void close_handle(FIXTURE_DATA(fail_nth) *self)
 {
 	test_handle_close(self->fd, self->made_handle);
@@ -183,6 +194,7 @@ FIXTURE_VARIANT_ADD(fail_nth, query_info) { query_info, undo_nothing };
 FIXTURE_VARIANT_ADD(fail_nth, query_result) { query_result, undo_nothing };
 FIXTURE_VARIANT_ADD(fail_nth, bo_create) { create_small_buffer, close_handle };
 FIXTURE_VARIANT_ADD(fail_nth, bo_create_large) { create_large_buffer, close_handle };
+FIXTURE_VARIANT_ADD(fail_nth, bo_create_sram) { create_sram_buffer, close_handle };
 FIXTURE_VARIANT_ADD(fail_nth, bo_mmap_offset) { ask_for_offset, undo_nothing };
 FIXTURE_VARIANT_ADD(fail_nth, mmap) { map_buffer, unmap_buffer };
 FIXTURE_VARIANT_ADD(fail_nth, bo_wait) { wait_for_buffer, undo_nothing };
@@ -257,7 +269,7 @@ FIXTURE_SETUP(fail_nth)
 	self->signalled = signalled.handle;
 	self->binary = test_syncobj_create(_metadata, self->fd);
 	self->timeline = test_syncobj_create(_metadata, self->fd);
-	/* A result that can be asked for, and the file's working memory */
+	/* A result that can be asked for */
 	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->increment));
 	*(__u32 *)self->counter.map = 0;
 }

@@ -101,6 +101,43 @@ TEST_F(fdinfo, memory_of_buffers_is_told)
 	EXPECT_EQ(buffer.size, bytes_of(value));
 }
 
+TEST_F(fdinfo, on_chip_memory_is_told_by_itself)
+{
+	struct test_buffer buffer, sram;
+
+	if (!test_info(_metadata, self->fd).sram_size)
+		SKIP(return, "the device has no on-chip memory");
+	buffer = test_buffer_create(_metadata, self->fd, 1 << 20);
+	sram = test_sram_create(_metadata, self->fd, 3 * 4096, 0);
+	read_fdinfo(_metadata, self->fd, self->text, sizeof(self->text));
+	ASSERT_NE(NULL, value_of(self->text, "drm-total-memory"));
+	EXPECT_EQ(buffer.size, bytes_of(value_of(self->text, "drm-total-memory")));
+	EXPECT_EQ(buffer.size, bytes_of(value_of(self->text, "drm-resident-memory")));
+	ASSERT_NE(NULL, value_of(self->text, "drm-total-sram"));
+	EXPECT_EQ(sram.size, bytes_of(value_of(self->text, "drm-total-sram")));
+	EXPECT_EQ(sram.size, bytes_of(value_of(self->text, "drm-resident-sram")));
+	EXPECT_EQ(0, bytes_of(value_of(self->text, "drm-shared-sram")));
+	EXPECT_EQ(0, bytes_of(value_of(self->text, "drm-active-sram")));
+}
+
+TEST_F(fdinfo, memory_in_use_is_active)
+{
+	struct test_buffer buffer = test_buffer_create(_metadata, self->fd, 1 << 20);
+	struct test_gate gate;
+	struct test_job job;
+	int fence;
+
+	TEST_GATE_OR_SKIP(self->fd, &gate);
+	test_job_increment(&job, buffer.handle);
+	fence = test_submit_gated(_metadata, self->fd, &job, &gate, NULL);
+	read_fdinfo(_metadata, self->fd, self->text, sizeof(self->text));
+	EXPECT_EQ(buffer.size, bytes_of(value_of(self->text, "drm-active-memory")));
+	ASSERT_EQ(0, test_gate_signal(&gate));
+	ASSERT_EQ(1, test_sync_file_wait(_metadata, fence));
+	read_fdinfo(_metadata, self->fd, self->text, sizeof(self->text));
+	EXPECT_EQ(0, bytes_of(value_of(self->text, "drm-active-memory")));
+}
+
 TEST_F(fdinfo, memory_of_closed_buffers_is_gone)
 {
 	struct test_buffer buffer = test_buffer_create(_metadata, self->fd, 1 << 20);

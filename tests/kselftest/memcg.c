@@ -69,4 +69,31 @@ TEST_F(memcg, buffer_is_charged_to_the_group_of_its_creator)
 	test_join(_metadata, child);
 }
 
+/* What is in on-chip memory has to have a place in system memory as well */
+TEST_F(memcg, buffer_in_on_chip_memory_is_charged_as_well)
+{
+	__u64 size = test_info(_metadata, self->fd).sram_size;
+	pid_t child;
+
+	if (!self->has_group || !size)
+		SKIP(return, "the kernel has no memory controller, or the device no such memory");
+	child = fork();
+	ASSERT_GE(child, 0);
+	if (!child) {
+		struct drm_tessera_bo_create create = {
+			.size = size, .flags = DRM_TESSERA_BO_SRAM,
+		};
+		unsigned long long before, with_buffer;
+
+		ASSERT_EQ(0, test_write_file(GROUP "/cgroup.procs", "0"));
+		before = read_current();
+		ASSERT_EQ(0, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create));
+		with_buffer = read_current();
+		ASSERT_GE(with_buffer, before + size)
+			TH_LOG("%llu, then %llu", before, with_buffer);
+		_exit(0);
+	}
+	test_join(_metadata, child);
+}
+
 TEST_HARNESS_MAIN

@@ -209,6 +209,61 @@ TEST_F(module, mapping_of_an_unbound_device_can_still_be_read)
 	EXPECT_EQ(SIZE, test_filled(self->source.map, SIZE, 1));
 }
 
+TEST_F(module, on_chip_memory_of_an_unbound_device_is_kept)
+{
+	struct test_buffer sram, touched_late;
+
+	if (!test_info(_metadata, self->fd).sram_size)
+		SKIP(return, "the device has no on-chip memory");
+	sram = test_sram_create(_metadata, self->fd, 3 * SIZE, 0);
+	touched_late = test_sram_create(_metadata, self->fd, SIZE, 0);
+	test_fill(sram.map, 3 * SIZE, 3);
+	self->job.operands[0].handle = touched_late.handle;
+	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	EXPECT_EQ(3 * SIZE, test_filled(sram.map, 3 * SIZE, 3));
+	EXPECT_EQ(SIZE, test_filled(touched_late.map, SIZE, 1));
+	test_fill(sram.map, 3 * SIZE, 4);
+	/* What is in the device belongs to whoever drives it now */
+	ASSERT_EQ(0, driver_write("bind", self->bus));
+	check_device(_metadata);
+	EXPECT_EQ(3 * SIZE, test_filled(sram.map, 3 * SIZE, 4));
+}
+
+TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_uses_on_chip_memory,
+	       TEST_LONG_TIMEOUT)
+{
+	struct test_buffer sram;
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	if (!test_info(_metadata, self->fd).sram_size)
+		SKIP(return, "the device has no on-chip memory");
+	sram = test_sram_create(_metadata, self->fd, SIZE, 0);
+	self->job.operands[0].handle = sram.handle;
+	ASSERT_EQ(0, pipe(ready));
+	child = fork();
+	ASSERT_GE(child, 0);
+	if (!child) {
+		__u32 k = 0;
+		int ret;
+
+		while (!(ret = test_submit_job(self->fd, &self->job))) {
+			*(volatile __u32 *)sram.map = k++;
+			if (k == 20)
+				ASSERT_EQ(1, write(ready[1], "", 1));
+		}
+		*(volatile __u32 *)sram.map = 7;
+		_exit(ret != -ENODEV || k < 20 || *(volatile __u32 *)sram.map != 7);
+	}
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	test_join(_metadata, child);
+	ASSERT_EQ(0, driver_write("bind", self->bus));
+	check_device(_metadata);
+}
+
 TEST_F(module, file_of_an_unbound_device_can_be_closed)
 {
 	ASSERT_EQ(0, driver_write("unbind", self->bus));

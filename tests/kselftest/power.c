@@ -121,6 +121,39 @@ TEST_F(power, device_with_a_submission_that_waits_is_not_suspended)
 	close(fence);
 }
 
+TEST_F(power, device_with_a_buffer_in_on_chip_memory_is_not_suspended)
+{
+	struct test_buffer sram;
+
+	if (!test_info(_metadata, self->fd).sram_size)
+		SKIP(return, "the device has no on-chip memory");
+	suspend(_metadata, self->bus);
+	sram = test_sram_create(_metadata, self->fd, SIZE, 0);
+	EXPECT_FALSE(is_suspended(_metadata, self->bus));
+	test_fill(sram.map, SIZE, 3);
+	may_suspend_now(_metadata, self->bus);
+	EXPECT_FALSE(is_suspended(_metadata, self->bus));
+	EXPECT_EQ(SIZE, test_filled(sram.map, SIZE, 3));
+	test_buffer_destroy(_metadata, self->fd, &sram);
+	suspend(_metadata, self->bus);
+}
+
+TEST_F(power, refused_buffer_in_on_chip_memory_keeps_nothing_awake)
+{
+	struct drm_tessera_dev_info info = test_info(_metadata, self->fd);
+	struct drm_tessera_bo_create create = {
+		.size = info.sram_size, .flags = DRM_TESSERA_BO_SRAM,
+	};
+	struct test_buffer sram;
+
+	if (!info.sram_size)
+		SKIP(return, "the device has no on-chip memory");
+	sram = test_sram_create(_metadata, self->fd, SIZE, 0);
+	ASSERT_EQ(-ENOSPC, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create));
+	test_buffer_destroy(_metadata, self->fd, &sram);
+	suspend(_metadata, self->bus);
+}
+
 TEST_F(power, refused_submission_keeps_nothing_awake)
 {
 	struct drm_tessera_sync sync = { .handle = TEST_NO_HANDLE };

@@ -83,6 +83,56 @@ TEST_F_TIMEOUT(suspend, device_that_sleeps_by_itself_comes_back, TEST_LONG_TIMEO
 	EXPECT_TRUE(is_incremented(&self->buffer, 1));
 }
 
+/* While the system sleeps it is in system memory, and nothing of it in the device */
+TEST_F_TIMEOUT(suspend, on_chip_memory_is_as_before, TEST_LONG_TIMEOUT)
+{
+	struct test_buffer sram[2];
+	struct test_job job;
+	int k;
+
+	PM_TEST_OR_SKIP;
+	if (!self->info.sram_size)
+		SKIP(return, "the device has no on-chip memory");
+	for (k = 0; k < 2; k++) {
+		sram[k] = test_sram_create(_metadata, self->fd, 3 * TEST_PAGE_SIZE,
+					   k % self->info.num_queues);
+		test_fill(sram[k].map, sram[k].size, k);
+	}
+	ASSERT_EQ(0, sleep_and_wake());
+	for (k = 0; k < 2; k++)
+		EXPECT_EQ(sram[k].size, test_filled(sram[k].map, sram[k].size, k));
+	/* Once more, with what a job has left there, for a job */
+	test_job_copy(&job, sram[0].handle, sram[1].handle, sram[0].size / 4);
+	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &job));
+	ASSERT_EQ(0, sleep_and_wake());
+	test_job_copy(&job, self->buffer.handle, sram[0].handle, sram[0].size / 4);
+	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &job));
+	EXPECT_EQ(sram[0].size, test_filled(self->buffer.map, sram[0].size, 1));
+}
+
+TEST_F_TIMEOUT(suspend, queued_jobs_work_on_on_chip_memory, TEST_LONG_TIMEOUT)
+{
+	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);
+	struct test_buffer sram;
+	struct test_job count;
+	int fences[NUM_QUEUED], k;
+
+	PM_TEST_OR_SKIP;
+	if (!self->info.sram_size)
+		SKIP(return, "the device has no on-chip memory");
+	sram = test_sram_create(_metadata, self->fd, TEST_PAGE_SIZE, 0);
+	test_job_increment(&count, sram.handle);
+	for (k = 0; k < NUM_QUEUED; k++) {
+		submit.queue = 0;
+		submit.jobs = TEST_ARRAY(k % 2 ? &count.job : &self->increment.job, 1);
+		fences[k] = test_submit_fence(_metadata, self->fd, &submit);
+	}
+	ASSERT_EQ(0, sleep_and_wake());
+	for (k = 0; k < NUM_QUEUED; k++)
+		EXPECT_EQ(1, test_sync_file_wait(_metadata, fences[k]));
+	EXPECT_EQ(NUM_QUEUED / 2, *(__u32 *)sram.map);
+}
+
 TEST_F_TIMEOUT(suspend, queued_jobs_are_all_done_once, TEST_LONG_TIMEOUT)
 {
 	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);

@@ -232,6 +232,22 @@ static inline struct test_buffer test_buffer_create(struct __test_metadata *_met
 	return buffer;
 }
 
+/* In the on-chip memory of a processing element */
+static inline struct test_buffer test_sram_create(struct __test_metadata *_metadata, int fd,
+						  __u64 size, __u32 pe)
+{
+	struct drm_tessera_bo_create create = {
+		.size = size, .flags = DRM_TESSERA_BO_SRAM, .pe = pe,
+	};
+	struct test_buffer buffer;
+
+	ASSERT_EQ(0, test_ioctl(fd, DRM_IOCTL_TESSERA_BO_CREATE, &create));
+	buffer.handle = create.handle;
+	buffer.size = create.size;
+	buffer.map = test_map(_metadata, fd, buffer.handle, buffer.size);
+	return buffer;
+}
+
 static inline int test_handle_close(int fd, __u32 handle)
 {
 	struct drm_gem_close close = { .handle = handle };

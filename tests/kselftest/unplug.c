@@ -109,6 +109,7 @@ TEST_F_TIMEOUT(unplug, everything_ends_with_enodev_and_memory_stays, TEST_LONG_T
 {
 	struct drm_tessera_submit submit = test_submission(&self->job.job, 1);
 	struct drm_tessera_bo_create create = { .size = SIZE };
+	struct test_buffer sram = test_sram_create(_metadata, self->fd, SIZE, 0);
 	int hanging, behind;
 	pid_t child;
 
@@ -117,6 +118,7 @@ TEST_F_TIMEOUT(unplug, everything_ends_with_enodev_and_memory_stays, TEST_LONG_T
 	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
 	if (test_write_debugfs(_metadata, self->fd, "test_hang", 1))
 		SKIP(return, "the device has no test registers");
+	test_fill(sram.map, SIZE, 3);
 	hanging = start_hanging(_metadata, self);
 	submit.queue = 0;
 	behind = test_submit_fence(_metadata, self->fd, &submit);
@@ -130,6 +132,10 @@ TEST_F_TIMEOUT(unplug, everything_ends_with_enodev_and_memory_stays, TEST_LONG_T
 	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
 	EXPECT_EQ(SIZE, test_filled(self->source.map, SIZE, 1));
 	memset(self->destination.map, 2, SIZE);
+	/* What was in the device is gone with it, but not the mapping */
+	EXPECT_EQ(SIZE, test_constant(sram.map, SIZE, 0));
+	test_fill(sram.map, SIZE, 4);
+	EXPECT_EQ(SIZE, test_filled(sram.map, SIZE, 4));
 	EXPECT_EQ(-ENODEV, test_open_driver("/dev/accel", "accel", "tessera"));
 }
 

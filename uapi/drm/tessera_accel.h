@@ -30,13 +30,14 @@ extern "C" {
  * EOVERFLOW      a sum of products of a job does not fit 64 bits
  * ERANGE         an operand of a job reaches outside its buffer
  * EACCES         a job would write to a buffer that was imported read-only
- * ENOMEM, ENOSPC memory, or the table of buffers, is exhausted
+ * ENOMEM, ENOSPC memory, on-chip memory, or the table of buffers, is exhausted
  * ETIME          BO_WAIT: the timeout has passed
  * EINTR          a signal arrived; call again (libdrm's drmIoctl() does)
  * ENODEV         the device is gone
  * ECANCELED      SUBMIT: DRM_TESSERA_MAX_HANGS jobs of this file had to be stopped: it gets no more
- * EOPNOTSUPP     SUBMIT: counters are asked for, and the device has none. DRM_IOCTL_GET_UNIQUE and
- *                DRM_IOCTL_GET_MAGIC, which are not for this node
+ * EOPNOTSUPP     SUBMIT: counters are asked for, and the device has none.
+ *                DRM_IOCTL_PRIME_HANDLE_TO_FD: the buffer is in on-chip memory.
+ *                DRM_IOCTL_GET_UNIQUE and DRM_IOCTL_GET_MAGIC, which are not for this node
  * ============== ===========================================================================
  *
  * The fence of a submission signals with an error when it did not succeed: -EIO when a job
@@ -592,8 +593,10 @@ struct drm_tessera_submit_result {
 /**
  * struct drm_tessera_bo_create - argument of DRM_IOCTL_TESSERA_BO_CREATE
  *
- * The buffer reads as zero until it is written. On-chip memory is mapped write-combined, and cannot
- * be shared with other devices (EOPNOTSUPP); what is in it survives that the system sleeps.
+ * The buffer reads as zero until it is written. Jobs of all queues reach on-chip memory, each
+ * processing element that of all. It cannot be shared with other devices or processes (EOPNOTSUPP).
+ * What is in it survives that the system sleeps and that the device is reset; the system memory for
+ * that is set aside here, as much as the buffer has.
  */
 struct drm_tessera_bo_create {
 	/**
@@ -605,7 +608,7 @@ struct drm_tessera_bo_create {
 	__u32 flags;
 	/** @handle: out, names the buffer in this file; never 0 */
 	__u32 handle;
-	/** @pe: in, DRM_TESSERA_BO_SRAM: whose, less than num_queues; otherwise zero */
+	/** @pe: in, DRM_TESSERA_BO_SRAM: the processing element, less than num_queues; or zero */
 	__u32 pe;
 	/** @reserved: in, zero */
 	__u32 reserved;
@@ -614,7 +617,8 @@ struct drm_tessera_bo_create {
 /**
  * struct drm_tessera_bo_mmap_offset - argument of DRM_IOCTL_TESSERA_BO_MMAP_OFFSET
  *
- * Mappings are cached and the device is coherent with them: what was written before SUBMIT is what
+ * Mappings of system memory are cached, those of on-chip memory write-combined: reading them is
+ * slow. The device is coherent with both: what the thread that calls SUBMIT wrote before is what
  * jobs see, and what they have stored is there once their fence has signalled. Nothing is flushed.
  */
 struct drm_tessera_bo_mmap_offset {
@@ -798,9 +802,9 @@ struct drm_tessera_dump_buffer {
 	__le64 size;
 	/** @id: its entry in the directory */
 	__le32 id;
-	/** @page_shift: log2 of the size of its pages */
+	/** @page_shift: log2 of the size of its pages; 0 in on-chip memory */
 	__le32 page_shift;
-	/** @flags: 1: valid, 2: writable */
+	/** @flags: 1: valid, 2: writable, 4: in on-chip memory */
 	__le32 flags;
 	/** @is_imported: 1 for the memory of another driver, else 0 */
 	__le32 is_imported;

@@ -121,7 +121,8 @@
  *
  * Entry TAIL % size is the next to be produced. When a job ends, the device writes the job's
  * result to entry HEAD % size of RESULTS, its counters to where the ring entry says, then the
- * sequence of the ring entry to COMPLETION, then raises the queue's vector if the entry asks for it.
+ * sequence of the ring entry to COMPLETION, then raises the queue's vector if the entry asks for
+ * that.
  */
 
 /**

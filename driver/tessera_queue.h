@@ -84,7 +84,7 @@ struct tessera_queue {
 	u32 tail;
 	/** @is_stopped: submissions are collected in @running, the device is not told */
 	bool is_stopped;
-	/** @counters: of each entry of the ring, written by the device; NULL: nobody has asked yet */
+	/** @counters: of each entry of the ring, written by the device; NULL: nobody asked yet */
 	const struct tessera_hw_counters *counters;
 	/** @counters_dma: their address for the device */
 	dma_addr_t counters_dma;

@@ -8,7 +8,7 @@
  */
 #include "tessera_test.h"
 
-#define SIZE		(8ULL << 20)
+#define SIZE		(64ULL << 20)	/* a job takes longer than to submit it */
 #define NUM_QUEUED	24
 
 FIXTURE(suspend) {

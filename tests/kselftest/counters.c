@@ -133,7 +133,7 @@ TEST_F(counters, job_that_fails_has_zeros)
 {
 	struct test_job gather;
 
-	test_fill(self->source.memory, SIZE, 1);
+	test_fill(self->source.map, SIZE, 1);
 	test_job_copy(&gather, self->destination.handle, self->source.handle, SIZE / 4);
 	test_job_gather(&gather, self->source.handle);
 	self->jobs[1] = gather.job;

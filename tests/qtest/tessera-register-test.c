@@ -49,8 +49,6 @@ static const struct register_info of_queue[] = {
 	WRITABLE_64(TESSERA_QUEUE_COMPLETION),
 	WRITABLE_64(TESSERA_QUEUE_RESULTS),
 	WRITABLE_64(TESSERA_QUEUE_HINTS),
-	MODEL(TESSERA_QUEUE_COUNTERS),
-	MODEL(TESSERA_QUEUE_COUNTERS + 4),
 };
 
 /* NULL: there is none, or one that reads as zero whatever is written in this state. */

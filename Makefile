@@ -50,7 +50,7 @@ needs_check := guest test
 needs_check-unit := test
 needs_check-numpy := test
 needs_check-fuzz := build
-needs_fuzz := build
+needs_fuzz := build guest
 needs_bench := build guest
 needs_check-qtest := guest test
 needs_check-kselftest := guest test
@@ -332,10 +332,11 @@ check-fuzz: $(fuzz_programs)
 	$(Q)tests/check fuzz
 
 FUZZ_COUNT := 1000000
-##:fuzz: FUZZ_COUNT= runs of each fuzz target, from other seeds each time
-fuzz: $(fuzz_programs)
+##:fuzz: FUZZ_COUNT= runs of each fuzz target, from other seeds each time, the device's included
+fuzz: $(fuzz_programs) build/qemu.done
 	$(Q)for program in $(fuzz_programs); do \
 		echo $$program && $$program --count $(FUZZ_COUNT) || exit; done
+	$(Q)QTEST_QEMU_BINARY=$(emulator) build/qemu/tessera-fuzz-test --count $(FUZZ_COUNT)
 
 ##:check-numpy: the library against NumPy, on the host
 check-numpy: $(shared_links)

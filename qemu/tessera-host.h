@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The seam between the model of the device and the program that it is part of, its host: guest
- * memory, interrupts and time. The model, tessera.c and tessera-queue.c, -job.c and -view.c, knows
- * its host by this page alone. In QEMU the host is tessera-pci.c with tessera-dma.c and
- * tessera-iommu.c; Documentation/device.rst says what another one has to do.
+ * memory, interrupts and time. The model, tessera.c and tessera-queue.c, -job.c, -view.c and
+ * -state.c, knows its host by this page alone. In QEMU the host is tessera-pci.c with tessera-dma.c
+ * and tessera-iommu.c; Documentation/device.rst says what another one has to do.
  *
  * The host has one lock that is held while it calls the model: in QEMU the BQL. Worker threads of
  * the model NEVER take it: whoever resets or removes the device holds it and waits for them. So
@@ -74,11 +74,68 @@ bool tessera_memory_file(TesseraMemory *memory, const uint8_t *host, int *fd, of
 void tessera_host_kick(TesseraState *s);
 /* With the host's lock */
 void tessera_host_interrupt(TesseraState *s, unsigned vector);
+/*
+ * With the host's lock, and the model's, which is given up meanwhile: answers a worker that waits
+ * for the host's lock to be had in one of the functions above. False: none does. One that begins to
+ * wait wakes who waits for TesseraState.change.
+ */
+bool tessera_host_answer(TesseraState *s);
 /* Of a clock that never goes back */
 int64_t tessera_host_nanoseconds(void);
 /* Around what a worker thread does, in that thread */
 void tessera_host_thread_begin(void);
 void tessera_host_thread_end(void);
+
+/*
+ * What goes wrong for tests; 0: nothing. These are registers, which a reset sets to the properties
+ * of the same names.
+ */
+struct tessera_tests {
+	uint32_t hang;
+	uint32_t skew;
+	uint32_t fault;
+	uint32_t slow;
+	uint32_t corrupt;
+	uint32_t drop;
+};
+
+/* State as it is saved and loaded, nothing of it trusted */
+struct tessera_saved_queue {
+	uint64_t ring;
+	uint64_t completion;
+	uint64_t results;
+	uint64_t hints;
+	uint64_t raised;
+	uint64_t progress;
+	uint32_t ring_shift;
+	uint32_t tail;
+	uint32_t head;
+	uint32_t error;
+	uint32_t num_doorbells;
+	uint32_t num_interrupts;
+	struct tessera_tests tests;	/* about the job that has begun */
+	uint64_t totals[TESSERA_NUM_COUNTERS];
+	uint64_t time;
+	uint64_t links[2 * TESSERA_NUM_LINKS];	/* of each, bytes and when it is free */
+	uint32_t flags;
+#define TESSERA_SAVED_ENABLED	(1u << 0)
+#define TESSERA_SAVED_RAISED	(1u << 1)
+#define TESSERA_SAVED_BEGUN	(1u << 2)	/* the job at head */
+#define TESSERA_SAVED_HUNG	(1u << 3)	/* by TEST_HANG */
+#define TESSERA_SAVED_FLAGS	0xfu
+};
+
+struct tessera_saved {
+	uint32_t features;
+	uint32_t clock;
+	uint32_t grid_columns;
+	uint64_t time;
+	uint64_t buffers;
+	uint64_t pending_vectors[2];
+	uint32_t num_buffers;
+	struct tessera_tests tests;
+	struct tessera_saved_queue queues[TESSERA_MAX_QUEUES];
+};
 
 /*
  * What the model does for the host, with the host's lock unless said otherwise. The host has filled
@@ -94,7 +151,20 @@ void tessera_register_write(TesseraState *s, uint64_t address, uint32_t value);
 void tessera_reset(TesseraState *s);
 /* The device reaches no memory from now on: when it returns, no job has any in use. */
 void tessera_cut_off(TesseraState *s);
+/*
+ * The machine stops, and goes on. When pause returns, nothing is in flight, no interrupt is pending
+ * and no job runs: those that did have ended, or run again from their start when the machine goes
+ * on, here or wherever the state is taken. After init the model is paused.
+ */
+void tessera_pause(TesseraState *s);
+void tessera_resume(TesseraState *s);
 void tessera_serve(TesseraState *s);
+/*
+ * The state, while paused. load comes after a reset; false: the state is none that the device can
+ * be in, text says why, and nothing was changed.
+ */
+void tessera_save(TesseraState *s, struct tessera_saved *saved);
+bool tessera_load(TesseraState *s, const struct tessera_saved *saved, char *text, size_t size);
 /* What was found before is not what is there any more. */
 void tessera_layout_changed(TesseraState *s);
 /* When it returns, no job is inside a view of the DMA addresses low to high. */

@@ -96,24 +96,29 @@ static void tessera_question_answer(TesseraState *s, struct tessera_question *qu
 	qemu_mutex_unlock(&tessera_pci(s)->pages_lock);
 }
 
+bool tessera_host_answer(TesseraState *s)
+{
+	struct tessera_question *question = QTAILQ_FIRST(&tessera_pci(s)->questions);
+
+	if (!question)
+		return false;
+	QTAILQ_REMOVE(&tessera_pci(s)->questions, question, next);
+	question->is_waiting = false;
+	qemu_mutex_unlock(&s->lock);
+	tessera_question_answer(s, question);
+	qemu_mutex_lock(&s->lock);
+	question->is_done = true;
+	qemu_cond_broadcast(&s->change);
+	return true;
+}
+
 void tessera_iommu_serve(TesseraState *s)
 {
-	struct tessera_question *question;
-
 	qemu_mutex_lock(&s->lock);
-	question = QTAILQ_FIRST(&tessera_pci(s)->questions);
-	if (question) {
-		QTAILQ_REMOVE(&tessera_pci(s)->questions, question, next);
-		question->is_waiting = false;
-		qemu_mutex_unlock(&s->lock);
-		tessera_question_answer(s, question);
-		qemu_mutex_lock(&s->lock);
-		question->is_done = true;
-		qemu_cond_broadcast(&s->change);
-		/* One at a time: processors want the BQL, too */
-		if (!QTAILQ_EMPTY(&tessera_pci(s)->questions))
-			tessera_host_kick(s);
-	}
+	tessera_host_answer(s);
+	/* One at a time: processors want the BQL, too */
+	if (!QTAILQ_EMPTY(&tessera_pci(s)->questions))
+		tessera_host_kick(s);
 	qemu_mutex_unlock(&s->lock);
 }
 
@@ -132,6 +137,7 @@ static void tessera_question_ask(TesseraState *s, struct tessera_question *quest
 	question->is_waiting = true;
 	QTAILQ_INSERT_TAIL(&tessera_pci(s)->questions, question, next);
 	tessera_host_kick(s);
+	qemu_cond_broadcast(&s->change);
 	while (!question->is_done &&
 	       !(question->is_waiting && (s->is_resetting || s->is_waited_for)))
 		qemu_cond_wait(&s->change, &s->lock);

@@ -47,6 +47,7 @@ struct tessera_run {
 	uint64_t staging_bytes;		/* taken from the device's */
 	TesseraView *views[2 * DRM_TESSERA_MAX_OPERANDS];	/* of operands, then of indices */
 	bool is_inside;			/* of the views: they may be touched */
+	bool is_cut;			/* it has been told not to go on */
 	struct engine_fault revoked;	/* why it cannot be any more */
 };
 
@@ -242,6 +243,11 @@ all:
 	access->high = size;
 }
 
+static struct tessera_bytes tessera_access_bytes(const struct tessera_access *access)
+{
+	return (struct tessera_bytes) { access->view, access->low, access->high };
+}
+
 /* Views that are there, and flat. False: not all of them are. */
 static bool tessera_find_views(struct tessera_run *run)
 {
@@ -318,12 +324,19 @@ static bool tessera_run_enter(struct tessera_run *run)
 {
 	int place;
 
-	if (!run->queue->device->has_iommu)
+	if (!run->queue->device->has_iommu || run->is_inside)
 		return true;
+	run->revoked.cause = DRM_TESSERA_CAUSE_NONE;
 	place = tessera_views_enter(run->queue, run->views, ARRAY_SIZE(run->views), &run->revoked);
 	run->revoked.operand = MAX(place, 0) % DRM_TESSERA_MAX_OPERANDS;
 	run->is_inside = place < 0;
 	return run->is_inside;
+}
+
+/* The IOMMU has taken back what the job uses. */
+static bool tessera_run_is_revoked(const struct tessera_run *run)
+{
+	return run->revoked.cause && run->revoked.cause != DRM_TESSERA_CAUSE_CANCELED;
 }
 
 static void tessera_run_leave(struct tessera_run *run)
@@ -333,17 +346,53 @@ static void tessera_run_leave(struct tessera_run *run)
 	run->is_inside = false;
 }
 
-/* Asked often. A job that is to pause has left its views when others see it, and looks anew. */
+/*
+ * A job is a function of its sources: run again, it stores the same. Unless it has stored to them.
+ */
+static bool tessera_run_is_repeatable(const struct tessera_run *run)
+{
+	struct tessera_bytes destination = tessera_access_bytes(&run->operands[0]);
+	struct tessera_bytes range;
+	unsigned i;
+
+	for (i = 0; i < run->job.num_operands; i++) {
+		range = tessera_access_bytes(&run->operands[i]);
+		if (i && tessera_bytes_overlap(&destination, &range))
+			return false;
+		range = tessera_access_bytes(&run->indices[i]);
+		if (range.view && tessera_bytes_overlap(&destination, &range))
+			return false;
+	}
+	return true;
+}
+
+/* What may_go_on() says, but for remembering it */
+static bool tessera_run_goes_on(struct tessera_run *run)
+{
+	TesseraQueue *q = run->queue;
+
+	while (!tessera_queue_is_stopped(q) && !tessera_run_is_revoked(run)) {
+		if (tessera_queue_is_canceled(q)) {
+			if (tessera_run_is_repeatable(run))
+				return false;
+			tessera_queue_refuse_repeat(q);
+		}
+		/* A job that is to pause has left its views when others see it, and looks anew */
+		if (qatomic_read(&q->cancel) & TESSERA_CANCEL_PAUSE)
+			tessera_run_leave(run);
+		if (tessera_run_enter(run))
+			return true;
+	}
+	return false;
+}
+
+/* Asked often, and no more once it is false */
 static bool tessera_run_may_go_on(void *opaque)
 {
 	struct tessera_run *run = opaque;
 
-	if (tessera_queue_is_canceled(run->queue) || run->revoked.cause)
-		return false;
-	if (!qatomic_read(&run->queue->cancel))
-		return true;
-	tessera_run_leave(run);
-	return tessera_run_enter(run);
+	run->is_cut = run->is_cut || !tessera_run_goes_on(run);
+	return !run->is_cut;
 }
 
 /* Staging */
@@ -559,10 +608,10 @@ static bool tessera_stage(struct tessera_run *run, struct engine_fault *fault)
 			return false;
 	}
 	if (!tessera_access_is_staged(destination))
-		return true;
+		return !run->is_cut;
 	destination->staging = tessera_staging_map(destination->view, fault);
 	run->second = tessera_staging_map(destination->view, fault);
-	return destination->staging && run->second;
+	return destination->staging && run->second && !run->is_cut;
 }
 
 /* Running */
@@ -599,7 +648,7 @@ static void tessera_run_staged(struct tessera_run *run, struct engine_fault *fau
 
 	tessera_view_for_each(destination->view, destination->low, destination->high,
 			      tessera_copy_ones, &copy);
-	if (!tessera_run_into(run, destination->staging, fault) ||
+	if (run->is_cut || !tessera_run_into(run, destination->staging, fault) ||
 	    !tessera_run_into(run, run->second, fault))
 		return;
 	tessera_view_for_each(destination->view, destination->low, destination->high,
@@ -656,14 +705,14 @@ static void tessera_run_cleanup(struct tessera_run *run)
 }
 
 /* For a test: the outermost loop of the job ends early. Sets how, once it has. */
-static bool tessera_cut_short(struct engine_job *job, uint32_t extent, struct engine_fault *cut)
+static bool tessera_shorten(struct engine_job *job, uint32_t extent, struct engine_fault *fault)
 {
 	const struct drm_tessera_affine *address = &job->operands[0].spec.address;
 
 	if (!extent || !job->rank || job->extents[0] <= extent)
 		return false;
 	job->extents[0] = extent;
-	tessera_fault_set(cut, DRM_TESSERA_CAUSE_TRANSLATION, 0,
+	tessera_fault_set(fault, DRM_TESSERA_CAUSE_TRANSLATION, 0,
 			  address->offset + (uint64_t)address->strides[0] * extent,
 			  "a test register says so");
 	return true;
@@ -676,7 +725,7 @@ bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry,
 	g_autofree struct tessera_run *run = g_new0(struct tessera_run, 1);
 	const struct tessera_access *destination = &run->operands[0];
 	struct engine_fault cut;
-	bool is_left = false, is_cut;
+	bool is_left = false, is_shortened;
 	uint32_t i;
 
 	run->queue = q;
@@ -688,22 +737,22 @@ bool tessera_job_run(TesseraQueue *q, const struct tessera_hw_ring_entry *entry,
 	}
 	run->job.operands[0].spec.address.offset =
 		(uint64_t)run->job.operands[0].spec.address.offset + tests->skew;
-	is_cut = tessera_cut_short(&run->job, tests->fault, &cut);
+	is_shortened = tessera_shorten(&run->job, tests->fault, &cut);
 	for (i = 0; i < run->job.num_operands; i++)
 		if (!tessera_look_up(run, i, fault))
 			goto out;
 	is_left = is_small_only && destination->high - destination->low > TESSERA_SMALL_RANGE;
 	if (!is_left)
 		tessera_run_execute(run, fault);
-	if (is_cut && !fault->cause)
+	if (is_shortened && !fault->cause && !run->is_cut)
 		*fault = cut;
 	if (!is_left && !fault->cause)
 		tessera_run_count(run, tally);
 out:
 	tessera_run_cleanup(run);
-	/* A job that was cut short by cancel in between has no other fault to tell of */
-	if (tessera_queue_is_canceled(q) && fault->cause != DRM_TESSERA_CAUSE_CANCELED)
+	/* A job that was cut short in between has no other fault to tell of */
+	if (tessera_queue_is_stopped(q) || (run->is_cut && !fault->cause))
 		tessera_fault_set(fault, DRM_TESSERA_CAUSE_CANCELED, 0, 0,
-				  "the queue was disabled");
+				  "the queue was disabled, or the machine stopped");
 	return !is_left;
 }

@@ -4,6 +4,7 @@
  * model's host (tessera-host.h) that is not memory: interrupts, time, the main loop.
  */
 #include "qemu/osdep.h"
+#include "qemu/error-report.h"
 #include "qemu/main-loop.h"
 #include "qemu/module.h"
 #include "qemu/rcu.h"
@@ -17,10 +18,13 @@
 #include "hw/pci/pcie.h"
 #include "hw/qdev-properties.h"
 #include "hw/resettable.h"
+#include "migration/misc.h"
 #include "migration/vmstate.h"
+#include "system/runstate.h"
 #include "tessera-pci.h"
 
 #define TESSERA_MAX_THREADS	64
+#define TESSERA_MAX_STOP_WAIT	60000
 #define TESSERA_MAX_SRAM_SIZE	(256 * MiB)
 #define TESSERA_SRAM_ALIGNMENT	(4 * KiB)
 #define TESSERA_MAX_CLOCK	10000000	/* kHz */
@@ -171,6 +175,11 @@ static bool tessera_check_properties(TesseraState *s, Error **errp)
 			   s->num_threads, TESSERA_MAX_THREADS);
 		return false;
 	}
+	if (s->stop_wait > TESSERA_MAX_STOP_WAIT) {
+		error_setg(errp, "property 'stop-wait' is %" PRIu32 ", it must be from 0 to %d",
+			   s->stop_wait, TESSERA_MAX_STOP_WAIT);
+		return false;
+	}
 	if (s->sram_size > TESSERA_MAX_SRAM_SIZE ||
 	    !QEMU_IS_ALIGNED(s->sram_size, TESSERA_SRAM_ALIGNMENT)) {
 		error_setg(errp, "property 'sram-size' is %" PRIu64
@@ -286,6 +295,125 @@ static bool tessera_init_capabilities(TesseraPCI *t, Error **errp)
 	return true;
 }
 
+/* Migration */
+
+static void tessera_machine_changed(void *opaque, bool is_running, RunState state)
+{
+	TesseraPCI *t = opaque;
+
+	if (is_running)
+		tessera_resume(&t->model);
+	else
+		tessera_pause(&t->model);
+}
+
+/*
+ * Views are mappings of RAM beside QEMU's own. Who wants to see each first access to a page, by
+ * userfaultfd, watches the latter only.
+ */
+static int tessera_migration_begins(NotifierWithReturn *notifier, MigrationEvent *event,
+				    Error **errp)
+{
+	if (event->type != MIG_EVENT_PRECOPY_SETUP ||
+	    (!migrate_postcopy_ram() && !migrate_background_snapshot()))
+		return 0;
+	error_setg(errp, "tessera cannot be migrated with the capability '%s'",
+		   migrate_postcopy_ram() ? "postcopy-ram" : "background-snapshot");
+	return -ENOTSUP;
+}
+
+static int tessera_pre_save(void *opaque)
+{
+	TesseraPCI *t = opaque;
+
+	tessera_save(&t->model, &t->saved);
+	return 0;
+}
+
+static int tessera_post_load(void *opaque, int version)
+{
+	TesseraPCI *t = opaque;
+	char text[256];
+
+	if (!tessera_load(&t->model, &t->saved, text, sizeof(text))) {
+		error_report("tessera: saved state is refused: %s", text);
+		return -EINVAL;
+	}
+	tessera_pages_drop_all(&t->model);
+	return 0;
+}
+
+static const VMStateDescription tessera_tests_vmstate = {
+	.name = TYPE_TESSERA "/tests",
+	.version_id = 1,
+	.minimum_version_id = 1,
+	.fields = (const VMStateField[]) {
+		VMSTATE_UINT32(hang, struct tessera_tests),
+		VMSTATE_UINT32(skew, struct tessera_tests),
+		VMSTATE_UINT32(fault, struct tessera_tests),
+		VMSTATE_UINT32(slow, struct tessera_tests),
+		VMSTATE_UINT32(corrupt, struct tessera_tests),
+		VMSTATE_UINT32(drop, struct tessera_tests),
+		VMSTATE_END_OF_LIST()
+	},
+};
+
+static const VMStateDescription tessera_queue_vmstate = {
+	.name = TYPE_TESSERA "/queue",
+	.version_id = 1,
+	.minimum_version_id = 1,
+	.fields = (const VMStateField[]) {
+		VMSTATE_UINT64(ring, struct tessera_saved_queue),
+		VMSTATE_UINT64(completion, struct tessera_saved_queue),
+		VMSTATE_UINT64(results, struct tessera_saved_queue),
+		VMSTATE_UINT64(hints, struct tessera_saved_queue),
+		VMSTATE_UINT64(raised, struct tessera_saved_queue),
+		VMSTATE_UINT64(progress, struct tessera_saved_queue),
+		VMSTATE_UINT32(ring_shift, struct tessera_saved_queue),
+		VMSTATE_UINT32(tail, struct tessera_saved_queue),
+		VMSTATE_UINT32(head, struct tessera_saved_queue),
+		VMSTATE_UINT32(error, struct tessera_saved_queue),
+		VMSTATE_UINT32(num_doorbells, struct tessera_saved_queue),
+		VMSTATE_UINT32(num_interrupts, struct tessera_saved_queue),
+		VMSTATE_STRUCT(tests, struct tessera_saved_queue, 1, tessera_tests_vmstate,
+			       struct tessera_tests),
+		VMSTATE_UINT64_ARRAY(totals, struct tessera_saved_queue, TESSERA_NUM_COUNTERS),
+		VMSTATE_UINT64(time, struct tessera_saved_queue),
+		VMSTATE_UINT64_ARRAY(links, struct tessera_saved_queue, 2 * TESSERA_NUM_LINKS),
+		VMSTATE_UINT32(flags, struct tessera_saved_queue),
+		VMSTATE_END_OF_LIST()
+	},
+};
+
+/* What the lengths of the rest depend on comes first. SRAM is RAM, which QEMU carries over. */
+static const VMStateDescription tessera_vmstate = {
+	.name = TYPE_TESSERA,
+	.version_id = 1,
+	.minimum_version_id = 1,
+	.pre_save = tessera_pre_save,
+	.post_load = tessera_post_load,
+	.fields = (const VMStateField[]) {
+		VMSTATE_UINT32_EQUAL(model.num_queues, TesseraPCI,
+				     "property 'queues' of tessera is not what it was"),
+		VMSTATE_UINT64_EQUAL(model.sram_size, TesseraPCI,
+				     "property 'sram-size' of tessera is not what it was"),
+		VMSTATE_PCI_DEVICE(parent, TesseraPCI),
+		VMSTATE_MSIX(parent, TesseraPCI),
+		VMSTATE_UINT32(saved.features, TesseraPCI),
+		VMSTATE_UINT32(saved.clock, TesseraPCI),
+		VMSTATE_UINT32(saved.grid_columns, TesseraPCI),
+		VMSTATE_UINT64(saved.time, TesseraPCI),
+		VMSTATE_UINT64(saved.buffers, TesseraPCI),
+		VMSTATE_UINT64_ARRAY(saved.pending_vectors, TesseraPCI, 2),
+		VMSTATE_UINT32(saved.num_buffers, TesseraPCI),
+		VMSTATE_STRUCT(saved.tests, TesseraPCI, 1, tessera_tests_vmstate,
+			       struct tessera_tests),
+		VMSTATE_STRUCT_VARRAY_UINT32(saved.queues, TesseraPCI, model.num_queues, 1,
+					     tessera_queue_vmstate, struct tessera_saved_queue),
+		VMSTATE_END_OF_LIST()
+	},
+};
+
 static void tessera_realize(PCIDevice *pdev, Error **errp)
 {
 	TesseraPCI *t = TESSERA(pdev);
@@ -309,12 +437,19 @@ static void tessera_realize(PCIDevice *pdev, Error **errp)
 		.commit = tessera_layout_commit,
 	};
 	memory_listener_register(&t->listener, pci_get_address_space(pdev));
+	t->stops = qdev_add_vm_change_state_handler(DEVICE(t), tessera_machine_changed, t);
+	migration_add_notifier(&t->migration, tessera_migration_begins);
+	/* Plugged into a machine that runs, or else heard of when it does */
+	if (runstate_is_running())
+		tessera_resume(&t->model);
 }
 
 static void tessera_exit(PCIDevice *pdev)
 {
 	TesseraPCI *t = TESSERA(pdev);
 
+	migration_remove_notifier(&t->migration);
+	qemu_del_vm_change_state_handler(t->stops);
 	tessera_reset_hold(OBJECT(t), RESET_TYPE_COLD);
 	memory_listener_unregister(&t->listener);
 	tessera_cleanup(&t->model);
@@ -339,6 +474,7 @@ static const Property tessera_properties[] = {
 	DEFINE_PROP_UINT32("queues", TesseraPCI, model.num_queues, 4),
 	DEFINE_PROP_SIZE("sram-size", TesseraPCI, model.sram_size, 1 * MiB),
 	DEFINE_PROP_UINT32("threads", TesseraPCI, model.num_threads, 2),
+	DEFINE_PROP_UINT32("stop-wait", TesseraPCI, model.stop_wait, 1000),
 	DEFINE_PROP_BOOL("x-test", TesseraPCI, model.has_test_registers, false),
 	DEFINE_PROP_UINT32("x-hang", TesseraPCI, model.tests_at_reset.hang, 0),
 	DEFINE_PROP_UINT32("x-skew", TesseraPCI, model.tests_at_reset.skew, 0),
@@ -354,12 +490,6 @@ static const Property tessera_properties[] = {
 	TESSERA_TIMING("efficiency", efficiency),
 	TESSERA_MEMORY("dram", memories[DRM_TESSERA_MEMORY_SYSTEM]),
 	TESSERA_MEMORY("sram", memories[DRM_TESSERA_MEMORY_SRAM]),
-};
-
-/* Rings, jobs and views would have to be quiesced and carried over. */
-static const VMStateDescription tessera_vmstate = {
-	.name = TYPE_TESSERA,
-	.unmigratable = 1,
 };
 
 /*

@@ -23,6 +23,9 @@ struct TesseraPCI {
 	MemoryRegion sram;
 	QEMUBH *bottom_half;
 	MemoryListener listener;
+	VMChangeStateEntry *stops;
+	NotifierWithReturn migration;
+	struct tessera_saved saved;	/* while it is written or read */
 	bool is_layout_changed;		/* within one change of the memory layout; BQL */
 	QLIST_HEAD(, tessera_iommu) iommus;	/* BQL */
 	bool is_cut_off;		/* the IOMMU would not tell of changes; BQL */

@@ -23,7 +23,21 @@ static uint32_t tessera_queue_size(const TesseraQueue *q)
 
 bool tessera_queue_is_canceled(const TesseraQueue *q)
 {
+	return qatomic_read(&q->cancel) & (TESSERA_CANCEL_STOP | TESSERA_CANCEL_REPEAT);
+}
+
+bool tessera_queue_is_stopped(const TesseraQueue *q)
+{
 	return qatomic_read(&q->cancel) & TESSERA_CANCEL_STOP;
+}
+
+void tessera_queue_refuse_repeat(TesseraQueue *q)
+{
+	qemu_mutex_lock(&q->device->lock);
+	q->must_finish = true;
+	qatomic_and(&q->cancel, ~TESSERA_CANCEL_REPEAT);
+	qemu_cond_broadcast(&q->device->change);
+	qemu_mutex_unlock(&q->device->lock);
 }
 
 uint32_t tessera_queue_status(const TesseraQueue *q)
@@ -50,7 +64,7 @@ static void tessera_queue_unlist(TesseraQueue *q)
 	q->is_listed = false;
 }
 
-static void tessera_queue_list(TesseraQueue *q)
+void tessera_queue_list(TesseraQueue *q)
 {
 	if (!q->is_enabled || q->error || q->is_running || q->is_listed || q->head == q->tail)
 		return;
@@ -59,8 +73,7 @@ static void tessera_queue_list(TesseraQueue *q)
 	qemu_cond_signal(&q->device->work);
 }
 
-/* Whether the queue can run with what its registers hold. */
-static bool tessera_queue_is_configured(const TesseraQueue *q)
+bool tessera_queue_is_configured(const TesseraQueue *q)
 {
 	uint64_t ring_size, results_size;
 
@@ -87,6 +100,7 @@ void tessera_queue_enable(TesseraQueue *q)
 	q->num_interrupts = 0;
 	q->is_raised = false;
 	memset(q->totals, 0, sizeof(q->totals));
+	q->has_begun = false;
 	qatomic_set(&q->progress, 0);
 	qatomic_set(&q->cancel, 0);
 	if (!tessera_queue_is_configured(q))
@@ -98,6 +112,7 @@ void tessera_queue_disable(TesseraQueue *q)
 {
 	q->is_enabled = false;
 	q->error = 0;
+	q->has_begun = false;
 	tessera_queue_unlist(q);
 	q->device->pending_vectors[q->index / 64] &= ~(1ull << (q->index % 64));
 	if (q->is_hung) {
@@ -132,7 +147,7 @@ static bool tessera_queue_may_run_here(const TesseraQueue *q)
 {
 	const TesseraState *s = q->device;
 
-	return q->tail - q->head == 1 && !q->is_running && !q->is_listed &&
+	return q->tail - q->head == 1 && !q->is_running && !q->is_listed && !s->is_paused &&
 	       QTAILQ_EMPTY(&s->listed) && buffer_is_zero(&s->tests, sizeof(s->tests));
 }
 
@@ -169,21 +184,31 @@ static void tessera_queue_delay(TesseraQueue *q, uint32_t milliseconds)
 				    MIN(left / 1000000 + 1, INT_MAX));
 }
 
-/* A job of the queue begins. tests: what of them is about it. False: it is one that hangs. */
-static bool tessera_queue_enter(TesseraQueue *q, struct tessera_tests *tests)
+/* The job at head begins for the first time: what of the tests is about it. */
+static void tessera_queue_begin(TesseraQueue *q)
 {
 	TesseraState *s = q->device;
 
-	q->is_running = true;
+	q->has_begun = true;
 	if (s->tests.hang && --s->tests.hang == 0) {
 		trace_tessera_job_hang(q->index, q->head);
 		q->is_hung = true;
-		return false;
+		return;
 	}
-	*tests = s->tests;
+	q->tests = s->tests;
 	s->tests.skew = s->tests.fault = s->tests.corrupt = 0;
-	s->num_busy_workers++;
-	tessera_queue_delay(q, tests->slow);
+}
+
+/* A job of the queue is to be run. False: it is one that hangs. */
+static bool tessera_queue_enter(TesseraQueue *q)
+{
+	q->is_running = true;
+	if (!q->has_begun)
+		tessera_queue_begin(q);
+	if (q->is_hung)
+		return false;
+	q->device->num_busy_workers++;
+	tessera_queue_delay(q, q->tests.slow);
 	return true;
 }
 
@@ -193,6 +218,9 @@ static void tessera_queue_leave(TesseraQueue *q, uint32_t error)
 	TesseraState *s = q->device;
 
 	q->is_running = false;
+	q->must_finish = false;
+	q->is_cut_short = false;
+	qatomic_set(&q->cancel, 0);
 	s->num_busy_workers--;
 	if (error)
 		tessera_queue_fail(q, error);
@@ -279,6 +307,7 @@ static void tessera_queue_advance(TesseraQueue *q, const struct tessera_hw_ring_
 	has_hints = q->hints && tessera_dma_read_words(s, q->hints, hints, ARRAY_SIZE(hints));
 	qemu_mutex_lock(&s->lock);
 	q->head++;
+	q->has_begun = false;
 	qatomic_set(&q->progress, q->progress + 1);
 	if (q->is_enabled && has_hints)
 		tessera_queue_take_tail(q, extract64(hints[1], 0, 32));
@@ -317,9 +346,12 @@ static uint32_t tessera_queue_run(TesseraQueue *q, const struct tessera_tests *t
 					fault.offset, fault.text);
 	else
 		trace_tessera_job_done(q->index, sequence, nanoseconds);
-	/* Who disabled the queue expects nothing any more */
-	if (fault.cause == DRM_TESSERA_CAUSE_CANCELED)
+	/* Who disabled the queue expects nothing any more, or the job is run again */
+	if (fault.cause == DRM_TESSERA_CAUSE_CANCELED && !q->is_cut_short) {
+		if (!tessera_queue_is_stopped(q))
+			trace_tessera_job_repeat(q->index, q->head);
 		return 0;
+	}
 	if (!fault.cause && !tessera_queue_count(q, &entry, &tally))
 		return TESSERA_QUEUE_ERROR_RESULT;
 	error = tessera_queue_complete(q, &entry, tests, &fault, nanoseconds);
@@ -343,7 +375,6 @@ void tessera_queue_run_here(TesseraQueue *q)
 static void *tessera_worker(void *opaque)
 {
 	TesseraState *s = opaque;
-	struct tessera_tests tests;
 	TesseraQueue *q;
 	uint32_t error;
 
@@ -353,17 +384,17 @@ static void *tessera_worker(void *opaque)
 		/* First: so a guest cannot have more made than is unmapped */
 		if (tessera_mapping_unmap_one(s))
 			continue;
-		q = QTAILQ_FIRST(&s->listed);
+		q = s->is_paused ? NULL : QTAILQ_FIRST(&s->listed);
 		if (!q) {
 			qemu_cond_wait(&s->work, &s->lock);
 			continue;
 		}
 		tessera_queue_unlist(q);
 		/* The doorbell may have been taken back */
-		if (q->head == q->tail || q->error || !tessera_queue_enter(q, &tests))
+		if (q->head == q->tail || q->error || !tessera_queue_enter(q))
 			continue;
 		qemu_mutex_unlock(&s->lock);
-		error = tessera_queue_run(q, &tests);
+		error = tessera_queue_run(q, &q->tests);
 		qemu_mutex_lock(&s->lock);
 		tessera_queue_leave(q, error);
 	}

@@ -1103,6 +1103,66 @@ void tessera_view_mark_dirty(TesseraState *s, const TesseraView *view, uint64_t 
 	}
 }
 
+/*
+ * The pieces of a range in the order of memory, count of them, those at its ends as far as they
+ * belong to it. NULL: no memory for them.
+ */
+static struct tessera_piece *tessera_bytes_pieces(const struct tessera_bytes *range,
+						  uint64_t *count)
+{
+	const struct tessera_piece *first = tessera_view_find(range->view, range->low);
+	const struct tessera_piece *last = tessera_view_find(range->view, range->high - 1);
+	struct tessera_piece *pieces;
+
+	*count = last - first + 1;
+	pieces = g_try_new(struct tessera_piece, *count);
+	if (!pieces)
+		return NULL;
+	memcpy(pieces, first, *count * sizeof(pieces[0]));
+	pieces[*count - 1].size = range->high - last->offset;
+	pieces[0].host += range->low - first->offset;
+	pieces[0].size -= range->low - first->offset;
+	qsort(pieces, *count, sizeof(pieces[0]), tessera_piece_compare);
+	return pieces;
+}
+
+/* Both in the order of memory. Pieces of one may overlap each other. */
+static bool tessera_pieces_overlap(const struct tessera_piece *a, uint64_t num_a,
+				   const struct tessera_piece *b, uint64_t num_b)
+{
+	const uint8_t *end_a = NULL, *end_b = NULL;	/* of all that was passed */
+
+	while (num_a || num_b) {
+		if (!num_b || (num_a && a->host < b->host)) {
+			if (a->host < end_b)
+				return true;
+			end_a = MAX(end_a, a->host + a->size);
+			a++;
+			num_a--;
+		} else {
+			if (b->host < end_a)
+				return true;
+			end_b = MAX(end_b, b->host + b->size);
+			b++;
+			num_b--;
+		}
+	}
+	return false;
+}
+
+bool tessera_bytes_overlap(const struct tessera_bytes *a, const struct tessera_bytes *b)
+{
+	g_autofree struct tessera_piece *pieces_a = NULL;
+	g_autofree struct tessera_piece *pieces_b = NULL;
+	uint64_t num_a, num_b;
+
+	if (a->low >= a->high || b->low >= b->high)
+		return false;
+	pieces_a = tessera_bytes_pieces(a, &num_a);
+	pieces_b = tessera_bytes_pieces(b, &num_b);
+	return !pieces_a || !pieces_b || tessera_pieces_overlap(pieces_a, num_a, pieces_b, num_b);
+}
+
 void tessera_views_init(TesseraState *s)
 {
 	s->views = g_hash_table_new(NULL, NULL);

@@ -11,6 +11,7 @@
 #include "trace.h"
 
 #define TESSERA_QUEUE_STRIDE	(TESSERA_QUEUE(1) - TESSERA_QUEUE(0))
+#define NANOSECONDS_IN_MS	1000000
 
 /*
  * Registers. Each is a row of one of two tables; a missing function reads as zero and ignores
@@ -37,10 +38,15 @@ static uint32_t num_queues_read(TesseraState *s, TesseraQueue *q)
 	return s->num_queues;
 }
 
-static uint32_t features_read(TesseraState *s, TesseraQueue *q)
+uint32_t tessera_features(const TesseraState *s)
 {
 	return TESSERA_FEATURE_HINTS | TESSERA_FEATURE_COUNTERS |
 	       (s->has_test_registers ? TESSERA_FEATURE_TEST : 0);
+}
+
+static uint32_t features_read(TesseraState *s, TesseraQueue *q)
+{
+	return tessera_features(s);
 }
 
 static uint32_t sram_size_low_read(TesseraState *s, TesseraQueue *q)
@@ -498,6 +504,60 @@ void tessera_cut_off(TesseraState *s)
 	qemu_mutex_unlock(&s->lock);
 }
 
+/* The jobs that cannot be run again, and have had their time */
+static void tessera_cut_short(TesseraState *s)
+{
+	TesseraQueue *q;
+
+	for (q = s->queues; q < s->queues + s->num_queues; q++) {
+		if (!q->is_running || !q->must_finish)
+			continue;
+		q->is_cut_short = true;
+		qatomic_or(&q->cancel, TESSERA_CANCEL_STOP);
+	}
+}
+
+void tessera_pause(TesseraState *s)
+{
+	int64_t deadline = tessera_host_nanoseconds() + s->stop_wait * (int64_t)NANOSECONDS_IN_MS;
+	TesseraQueue *q;
+	int64_t left;
+
+	qemu_mutex_lock(&s->lock);
+	s->is_paused = true;
+	for (q = s->queues; q < s->queues + s->num_queues; q++)
+		if (q->is_running)
+			qatomic_or(&q->cancel, TESSERA_CANCEL_REPEAT);
+	qemu_cond_broadcast(&s->change);
+	while (s->num_busy_workers) {
+		if (tessera_host_answer(s))
+			continue;
+		left = deadline - tessera_host_nanoseconds();
+		if (left > 0) {
+			qemu_cond_timedwait(&s->change, &s->lock,
+					    DIV_ROUND_UP(left, NANOSECONDS_IN_MS));
+		} else {
+			tessera_cut_short(s);
+			qemu_cond_wait(&s->change, &s->lock);
+		}
+	}
+	qemu_mutex_unlock(&s->lock);
+	tessera_serve(s);
+}
+
+void tessera_resume(TesseraState *s)
+{
+	unsigned i;
+
+	qemu_mutex_lock(&s->lock);
+	s->is_paused = false;
+	for (i = 0; i < s->num_queues; i++)
+		tessera_queue_list(&s->queues[i]);
+	qemu_cond_broadcast(&s->work);
+	qemu_mutex_unlock(&s->lock);
+	tessera_host_kick(s);
+}
+
 void tessera_layout_changed(TesseraState *s)
 {
 	qemu_mutex_lock(&s->lock);
@@ -514,6 +574,7 @@ void tessera_init(TesseraState *s)
 	qemu_cond_init(&s->work);
 	qemu_cond_init(&s->change);
 	QTAILQ_INIT(&s->listed);
+	s->is_paused = true;
 	for (i = 0; i < s->num_queues; i++) {
 		s->queues[i].device = s;
 		s->queues[i].index = i;

@@ -3,9 +3,9 @@
  * The model of the Tessera device: its state and what its files give each other. The registers,
  * interrupts and resets are in tessera.c, the queues and the threads that run them in
  * tessera-queue.c, one job's way from descriptor to engine in tessera-job.c, what it counts in
- * tessera-counters.c, buffers as the engine sees them in tessera-view.c. What it is part of, and
- * how it gets to guest memory, is behind tessera-host.h; the host's lock is said there to be what
- * worker threads never take.
+ * tessera-counters.c, buffers as the engine sees them in tessera-view.c, what is saved and loaded in
+ * tessera-state.c. What it is part of, and how it gets to guest memory, is behind tessera-host.h;
+ * the host's lock is said there to be what worker threads never take.
  *
  * A small job may run in the thread of a processor that writes a doorbell, under the host's lock:
  * the same functions, which do not care. What then may take long is left to the workers.
@@ -25,22 +25,10 @@
 typedef struct TesseraQueue TesseraQueue;
 typedef struct TesseraView TesseraView;
 
-/*
- * What goes wrong for tests; 0: nothing. These are registers, which a reset sets to the properties
- * of the same names.
- */
-struct tessera_tests {
-	uint32_t hang;
-	uint32_t skew;
-	uint32_t fault;
-	uint32_t slow;
-	uint32_t corrupt;
-	uint32_t drop;
-};
-
 /* The bits of TesseraQueue.cancel */
 #define TESSERA_CANCEL_STOP	(1u << 0)	/* the running job is to stop */
 #define TESSERA_CANCEL_PAUSE	(1u << 1)	/* it is to leave its views and enter them again */
+#define TESSERA_CANCEL_REPEAT	(1u << 2)	/* it is to stop, to be run again from its start */
 
 /*
  * A queue and its processing element. All members belong to the lock, except: while is_running,
@@ -67,6 +55,10 @@ struct TesseraQueue {
 	bool is_running;		/* a job has begun and not ended */
 	bool is_running_here;		/* in the thread of the doorbell; host's lock */
 	bool is_hung;			/* it hangs by TEST_HANG and has no worker */
+	bool has_begun;			/* the job at head has, whether it is running or not */
+	struct tessera_tests tests;	/* about it */
+	bool must_finish;		/* the running job cannot be run again */
+	bool is_cut_short;		/* and has no time left to */
 	uint32_t cancel;		/* TESSERA_CANCEL_x */
 	bool is_inside;			/* the running job has entered its views */
 	uint64_t progress;
@@ -92,6 +84,7 @@ struct TesseraState {
 	/* The host's, fixed: properties */
 	uint32_t num_queues;
 	uint32_t num_threads;
+	uint32_t stop_wait;		/* milliseconds that tessera_pause() gives a job */
 	uint64_t sram_size;		/* bytes for each queue */
 	bool has_test_registers;
 	struct tessera_tests tests_at_reset;
@@ -119,6 +112,7 @@ struct TesseraState {
 	bool is_stopping;		/* the workers are to end */
 	bool is_resetting;		/* the registers become zero when no worker is busy */
 	bool is_waited_for;		/* who has the host's lock waits for all jobs to end */
+	bool is_paused;			/* no job begins */
 	uint64_t pending_vectors[2];	/* bit v: interrupt v is to be raised */
 
 	uint64_t buffers;		/* registers */
@@ -149,6 +143,7 @@ struct TesseraState {
 void tessera_raise(TesseraState *s, unsigned vector);
 void tessera_pend(TesseraState *s, unsigned vector);
 void tessera_reset_finish(TesseraState *s);
+uint32_t tessera_features(const TesseraState *s);	/* the register */
 
 /* tessera-queue.c: with the lock held, except for start and stop of the workers */
 void tessera_workers_start(TesseraState *s);
@@ -158,7 +153,15 @@ void tessera_queue_disable(TesseraQueue *q);
 void tessera_queue_cut_off(TesseraQueue *q);
 void tessera_queue_doorbell(TesseraQueue *q, uint32_t tail);
 uint32_t tessera_queue_status(const TesseraQueue *q);
+/* Whether the queue can run with what its registers hold */
+bool tessera_queue_is_configured(const TesseraQueue *q);
+/* The running job is to stop, for good or to be run again; or for good. Without the lock, too */
 bool tessera_queue_is_canceled(const TesseraQueue *q);
+bool tessera_queue_is_stopped(const TesseraQueue *q);
+/* The running job, which is to be run again, cannot be. Without the lock */
+void tessera_queue_refuse_repeat(TesseraQueue *q);
+/* Puts it on the list if it has something to run. */
+void tessera_queue_list(TesseraQueue *q);
 /* After a doorbell that has set is_running_here: with the host's lock, without the other. */
 void tessera_queue_run_here(TesseraQueue *q);
 
@@ -227,6 +230,16 @@ void *tessera_view_flat(const TesseraView *view);
 bool tessera_view_is_flat(const TesseraView *view);
 void tessera_view_mark_dirty(TesseraState *s, const TesseraView *view, uint64_t low,
 			     uint64_t high);
+
+/* Bytes of a buffer */
+struct tessera_bytes {
+	const TesseraView *view;
+	uint64_t low;
+	uint64_t high;
+};
+
+/* Whether a byte of one is a byte of the other; true as well when that cannot be found out */
+bool tessera_bytes_overlap(const struct tessera_bytes *a, const struct tessera_bytes *b);
 /* Calls visit for each piece of low..high in order, until it returns false. */
 void tessera_view_for_each(const TesseraView *view, uint64_t low, uint64_t high,
 			   bool (*visit)(uint8_t *host, uint64_t offset, uint64_t size,

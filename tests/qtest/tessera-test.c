@@ -2181,20 +2181,6 @@ static void device_resets(gconstpointer opaque)
 	machine_stop(&p.m);
 }
 
-static void migration_is_refused(void)
-{
-	struct machine m;
-	QDict *response;
-
-	machine_start(&m, MEMFD, "");
-	response = qtest_qmp(m.qts, "{ 'execute': 'migrate',"
-			     "  'arguments': { 'uri': 'file:/dev/null' } }");
-	g_assert_nonnull(strstr(qdict_get_str(qdict_get_qdict(response, "error"), "desc"),
-				"non-migratable"));
-	qobject_unref(response);
-	machine_stop(&m);
-}
-
 static void a_device_is_unplugged_and_plugged(void)
 {
 	QTestState *qts;
@@ -2913,7 +2899,6 @@ static const struct test tests[] = {
 	TEST(queue_registers_are_fixed_while_it_is_enabled),
 	TEST(the_number_of_buffers_is_capped),
 	TEST(properties_set_queues_and_sram),
-	TEST(migration_is_refused),
 	TEST(a_device_is_unplugged_and_plugged),
 	TEST(a_job_moves_nchw_to_nhwc),
 	TEST(a_job_of_no_extent_does_nothing),

@@ -1802,6 +1802,127 @@ ACCEL_API int accel_task_fence(struct accel_task *task, struct accel_fence **fen
 /* Job number k of the task, for accel_job_describe() and the like; borrowed. NULL beyond. */
 ACCEL_API struct accel_job *accel_task_job(const struct accel_task *task, uint32_t k);
 
+/* Distributions ---------------------------------------------------------------------------- */
+
+/*
+ * A distribution is a tensor whose elements are in the on-chip memories of several PEs. It has a
+ * layout, of any notation, as other tensors have, but that the first axis of the physical shape is
+ * the PE, and those behind it say where in its memory an element is:
+ *
+ *	(i, j) -> (i//16, i%16, j)			blocks of 16 rows
+ *	(i, j) -> (j//16, j%16, i)			blocks of 16 columns, each transposed
+ *	(i, j) -> (i%4, i//4, j)			rows in turn
+ *	(i, j) -> (4*(i//8) + j//8, i%8, j%8)		blocks of 8 x 8 on 4 PEs a row
+ *
+ * Extents need not divide, and PEs may have no elements.
+ */
+struct accel_distribution;
+
+/*
+ * Makes a distribution of zeros, with memory on each PE that has elements. Errors: those of
+ * accel_tensor_create_sram(); -EINVAL if the first physical axis is not the outermost in memory;
+ * -ERANGE if there are elements on a PE that the device does not have; -E2BIG if a PE has its
+ * elements in too many pieces, or finding them takes too long: no layout that is a block, a cycle
+ * or a product of these in each axis does.
+ */
+ACCEL_API int accel_distribution_create(struct accel_device *device, enum accel_dtype dtype,
+					uint32_t rank, const int64_t *shape,
+					struct accel_layout *layout,
+					struct accel_distribution **distribution,
+					struct accel_error *error);
+
+/* The distribution that has all elements in one place: those of a tensor, anywhere. -ENOMEM. */
+ACCEL_API int accel_distribution_from_tensor(struct accel_tensor *tensor,
+					     struct accel_distribution **distribution,
+					     struct accel_error *error);
+
+ACCEL_API struct accel_distribution *accel_distribution_ref(
+		struct accel_distribution *distribution);
+ACCEL_API void accel_distribution_unref(struct accel_distribution *distribution);
+
+/*
+ * What a PE has of it, which lives as long: the physical shape behind the first axis, padding
+ * included, in row-major order. NULL if the PE has no element.
+ */
+ACCEL_API struct accel_buffer *accel_distribution_buffer(
+		const struct accel_distribution *distribution, uint32_t pe);
+
+/*
+ * A repartition moves all elements of one distribution to another of the same shape, bit for bit,
+ * each PE's straight to where they belong. It is made of jobs on the queues of all PEs that get
+ * elements: each fetches its own, from one PE after the other, the next PE first, so that they
+ * do not all ask the same one at a time. Nobody but a PE's own queue writes to its part, and when
+ * its fence signals, the part is whole. What goes to a tensor in system memory, the queues of those
+ * PEs send that have it.
+ */
+struct accel_repartition;
+
+/*
+ * Everything that submissions need is made here: it can be submitted many times. The distributions
+ * share no memory. Errors: -EINVAL if shapes or types differ, as accel_copy(); -EXDEV; -E2BIG for
+ * more than ACCEL_REPARTITION_MAX_JOBS; those of accel_task_create().
+ */
+#define ACCEL_REPARTITION_MAX_JOBS	65536
+
+ACCEL_API int accel_repartition_create(struct accel_distribution *dst,
+				       struct accel_distribution *src,
+				       struct accel_repartition **repartition,
+				       struct accel_error *error);
+ACCEL_API struct accel_repartition *accel_repartition_ref(struct accel_repartition *repartition);
+ACCEL_API void accel_repartition_unref(struct accel_repartition *repartition);
+
+/*
+ * Submits to every queue what it has to do, after all of in_fences, as accel_submit_to(), without
+ * allocating memory. -EBUSY while an earlier submission of it has not completed. When this fails,
+ * some queues may have begun: accel_repartition_wait() waits for these.
+ */
+ACCEL_API int accel_repartition_submit(struct accel_repartition *repartition,
+				       struct accel_fence *const *in_fences,
+				       size_t num_in_fences, struct accel_error *error);
+
+/* Waits for all queues, as accel_fence_wait(). -EINVAL if nothing was submitted. */
+ACCEL_API int accel_repartition_wait(struct accel_repartition *repartition, int64_t timeout_ns,
+				     struct accel_error *error);
+
+/*
+ * A fence of what the queue of a PE was given last, for others to wait for. -ENOENT if that was
+ * nothing.
+ */
+ACCEL_API int accel_repartition_fence(struct accel_repartition *repartition, uint32_t pe,
+				      struct accel_fence **fence, struct accel_error *error);
+
+struct accel_repartition_info {
+	uint32_t num_jobs;
+	uint32_t num_submissions;
+	uint64_t bytes;			/* of all elements */
+	uint64_t network_bytes;		/* of those that go from one PE to another */
+	uint64_t link_bytes;		/* over all links: once for each that a byte crosses */
+	uint64_t max_link_bytes;	/* over the busiest link */
+};
+
+ACCEL_API void accel_repartition_info(const struct accel_repartition *repartition,
+				      struct accel_repartition_info *info);
+
+/* Bytes that go from one PE to another, or to itself. ACCEL_PE_NONE is system memory. */
+ACCEL_API uint64_t accel_repartition_bytes(const struct accel_repartition *repartition,
+					   uint32_t from, uint32_t to);
+
+/* Links to the four neighbours in the grid. */
+enum accel_direction {
+	ACCEL_DIRECTION_EAST = 0,	/* PE n + 1 */
+	ACCEL_DIRECTION_WEST,		/* PE n - 1 */
+	ACCEL_DIRECTION_SOUTH,		/* PE n + grid_columns */
+	ACCEL_DIRECTION_NORTH,		/* PE n - grid_columns */
+};
+
+/*
+ * Bytes that cross the link from a PE in a direction. They go along the row of the PE that has them
+ * to the column of the PE that gets them, then along that column. 0 where there is no such link, or
+ * the device does not tell of a grid.
+ */
+ACCEL_API uint64_t accel_repartition_link_bytes(const struct accel_repartition *repartition,
+						uint32_t pe, enum accel_direction direction);
+
 #if defined(__cplusplus)
 }
 #endif

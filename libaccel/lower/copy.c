@@ -10,7 +10,7 @@
 
 #include "error.h"
 #include "lower/address.h"
-#include "lower/bind.h"
+#include "lower/copy.h"
 #include "tensor/tensor.h"
 
 static bool is_raw(enum accel_dtype dtype)
@@ -18,8 +18,8 @@ static bool is_raw(enum accel_dtype dtype)
 	return dtype >= ACCEL_DTYPE_RAW8;
 }
 
-static int check_tensors(const struct accel_tensor *dst, const struct accel_tensor *src,
-			 struct accel_error *error)
+int copy_check(const struct accel_tensor *dst, const struct accel_tensor *src,
+	       struct accel_error *error)
 {
 	enum accel_dtype dst_dtype = accel_tensor_dtype(dst);
 	enum accel_dtype src_dtype = accel_tensor_dtype(src);
@@ -115,17 +115,16 @@ static int plan_nest(struct accel_plan *plan, struct lower_nest *nest, struct co
 	return ret ? ret : lower_nest(nest, plan, error);
 }
 
-ACCEL_API int accel_plan_create_copy(const struct accel_tensor *dst,
-				     const struct accel_tensor *src, struct accel_plan **result,
-				     struct accel_error *error)
+static int create_plan(const struct accel_tensor *dst, const struct accel_tensor *src,
+		       bool keeps_order, struct accel_plan **result, struct accel_error *error)
 {
-	struct lower_nest nest = { 0 };
+	struct lower_nest nest = { .keeps_order = keeps_order };
 	struct copy_axes axes = { 0 };
 	struct accel_plan *plan;
 	int ret;
 
 	*result = NULL;
-	ret = check_tensors(dst, src, error);
+	ret = copy_check(dst, src, error);
 	if (ret)
 		return ret;
 	plan = plan_new();
@@ -145,13 +144,19 @@ ACCEL_API int accel_plan_create_copy(const struct accel_tensor *dst,
 	return 0;
 }
 
-/* The jobs of a copy. */
-static int bind_copy(struct accel_tensor *dst, struct accel_tensor *src,
-		     struct plan_binding *binding, struct accel_error *error)
+ACCEL_API int accel_plan_create_copy(const struct accel_tensor *dst,
+				     const struct accel_tensor *src, struct accel_plan **plan,
+				     struct accel_error *error)
+{
+	return create_plan(dst, src, false, plan, error);
+}
+
+int copy_bind(struct accel_tensor *dst, struct accel_tensor *src, bool keeps_order,
+	      struct plan_binding *binding, struct accel_error *error)
 {
 	struct accel_tensor *tensors[] = { src, dst };
 	struct accel_plan *plan;
-	int ret = accel_plan_create_copy(dst, src, &plan, error);
+	int ret = create_plan(dst, src, keeps_order, &plan, error);
 
 	if (ret)
 		return ret;
@@ -167,7 +172,7 @@ ACCEL_API int accel_job_create_copy(struct accel_tensor *dst, struct accel_tenso
 	int ret;
 
 	*job = NULL;
-	ret = bind_copy(dst, src, &binding, error);
+	ret = copy_bind(dst, src, false, &binding, error);
 	if (ret)
 		return ret;
 	if (binding.num_jobs == 1)
@@ -187,7 +192,7 @@ ACCEL_API int accel_copy_async(struct accel_tensor *dst, struct accel_tensor *sr
 
 	if (fence)
 		*fence = NULL;
-	ret = bind_copy(dst, src, &binding, error);
+	ret = copy_bind(dst, src, false, &binding, error);
 	if (ret)
 		return ret;
 	ret = accel_submit(binding.device, binding.jobs, binding.num_jobs, NULL, 0, fence, error);

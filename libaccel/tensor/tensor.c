@@ -513,10 +513,11 @@ ACCEL_API int accel_tensor_from_buffer(struct accel_buffer *buffer, enum accel_d
 	return ret;
 }
 
-int tensor_detach(const struct accel_tensor *tensor, struct accel_tensor **result,
-		  struct accel_error *error)
+/* A copy with a base of its own, in the buffer or in none. */
+static int rebase(const struct accel_tensor *tensor, struct accel_buffer *buffer,
+		  struct accel_tensor **result, struct accel_error *error)
 {
-	struct tensor_base *base = tensor_base_copy(tensor->base, NULL, error);
+	struct tensor_base *base = tensor_base_copy(tensor->base, buffer, error);
 
 	*result = NULL;
 	if (!base)
@@ -528,9 +529,37 @@ int tensor_detach(const struct accel_tensor *tensor, struct accel_tensor **resul
 	}
 	tensor_base_unref((*result)->base);
 	(*result)->base = base;
-	if (tensor->layout)
-		(*result)->layout = accel_layout_ref(tensor->layout);
 	return 0;
+}
+
+int tensor_detach(const struct accel_tensor *tensor, struct accel_tensor **result,
+		  struct accel_error *error)
+{
+	int ret = rebase(tensor, NULL, result, error);
+
+	if (!ret && tensor->layout)
+		(*result)->layout = accel_layout_ref(tensor->layout);
+	return ret;
+}
+
+int tensor_attach(const struct accel_tensor *tensor, struct accel_buffer *buffer, int64_t first,
+		  struct accel_tensor **result, struct accel_error *error)
+{
+	int ret = rebase(tensor, buffer, result, error);
+
+	if (ret)
+		return ret;
+	/* a strided tensor's place is on its one axis of the base alone */
+	if (!(*result)->base->linear)
+		(*result)->origin[0] -= first;
+	else
+		(*result)->base->placement.offset -= first;
+	ret = tensor_settle(*result, error);
+	if (ret) {
+		accel_tensor_unref(*result);
+		*result = NULL;
+	}
+	return ret;
 }
 
 ACCEL_API struct accel_tensor *accel_tensor_ref(struct accel_tensor *tensor)

@@ -87,6 +87,13 @@ int tensor_describe(enum accel_dtype dtype, uint32_t rank, const int64_t *shape,
 int tensor_detach(const struct accel_tensor *tensor, struct accel_tensor **result,
 		  struct accel_error *error);
 
+/*
+ * The tensor that a described one is in a buffer which begins at an element of what was described;
+ * all its elements are in there.
+ */
+int tensor_attach(const struct accel_tensor *tensor, struct accel_buffer *buffer, int64_t first,
+		  struct accel_tensor **result, struct accel_error *error);
+
 /* A copy that shares the base, to be made a view of; its layout is NULL. NULL: no memory. */
 struct accel_tensor *tensor_copy(const struct accel_tensor *tensor, struct accel_error *error);
 

@@ -158,6 +158,16 @@ TEST_F(module, table_of_buffers_has_an_end)
 	test_module_reload(_metadata, "");
 }
 
+/* There is no memory in one piece for the most that a device can have: it gets fewer, and works */
+TEST_F_TIMEOUT(module, largest_table_of_buffers_is_as_large_as_there_is_memory,
+	       TEST_LONG_TIMEOUT)
+{
+	let_go(_metadata, self);
+	test_module_reload(_metadata, "max_buffers=4294967295");
+	check_device(_metadata);
+	test_module_reload(_metadata, "");
+}
+
 /* Reset while it is driven */
 
 TEST_F(module, device_is_reset_while_files_are_open)

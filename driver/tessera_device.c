@@ -527,3 +527,7 @@ void tessera_device_unplug(struct tessera_device *tdev)
 		tessera_queue_fail_all(queue, -ENODEV);
 	complete_all(&tdev->stopped);
 }
+
+#if IS_ENABLED(CONFIG_DRM_ACCEL_TESSERA_KUNIT_TEST)
+#include "tests/tessera_device_test.c"
+#endif

@@ -2,9 +2,9 @@
 /*
  * The micro-kernels of moves, and their contract. All take a tile: two loops, the second of them
  * inner, each with a stride in bytes on either side. A kernel may visit the elements of its tile in
- * any order, and touches no byte outside of them. Bases need no alignment; extents may be anything,
- * 0 included; strides may be negative or 0. Where the two sides overlap other than in place, the
- * bytes stored are not defined, but nothing else happens.
+ * any order, some of them twice, and touches no byte outside of them. Bases need no alignment;
+ * extents may be anything, 0 included; strides may be negative or 0. Where the two sides overlap
+ * other than in place, the bytes stored are not defined, but nothing else happens.
  *
  * Each table, a struct engine_copy_kernels or a struct engine_transpose_kernels, has a file of its
  * own. What an instruction set does not better in it is a simpler set's kernel; only where it says

@@ -2,7 +2,8 @@
 /*
  * Transposes by AVX2. Contract in kernels.h. A square has 16 bytes of each of its rows, in lanes of
  * as many registers as there are elements in these: rounds of unpacking transpose both lanes. The
- * squares at the edges overlap those before them.
+ * squares at the edges overlap those before them; where a tile is narrower than a square it is done
+ * lane by lane.
  */
 #ifdef __x86_64__
 #include <string.h>
@@ -52,17 +53,128 @@ INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int
 			    _mm256_inserti128_si256(_mm256_castsi128_si256(upper), lower, 1));
 }
 
+/* The first bytes of a lane, by both ends of what is there: beyond it may be nothing. */
+INLINE __m128i load_lane(const uint8_t *from, int64_t bytes)
+{
+	uint64_t low, high = 0;
+	uint32_t first, last;
+
+	if (bytes >= 16)
+		return _mm_loadu_si128((const __m128i *)from);
+	if (bytes > 8) {
+		memcpy(&low, from, 8);
+		memcpy(&high, from + bytes - 8, 8);
+		high >>= 8 * (16 - bytes);
+	} else if (bytes >= 4) {
+		memcpy(&first, from, 4);
+		memcpy(&last, from + bytes - 4, 4);
+		low = first | (uint64_t)last << 8 * (bytes - 4);
+	} else {
+		low = from[0] | (uint64_t)from[bytes / 2] << 8 * (bytes / 2) |
+		      (uint64_t)from[bytes - 1] << 8 * (bytes - 1);
+	}
+	return _mm_set_epi64x((int64_t)high, (int64_t)low);
+}
+
+INLINE void store_lane(uint8_t *to, __m128i lane, int64_t bytes)
+{
+	const uint64_t low = (uint64_t)_mm_cvtsi128_si64(lane);
+	const uint64_t high = (uint64_t)_mm_extract_epi64(lane, 1);
+	uint64_t last;
+
+	if (bytes >= 16) {
+		_mm_storeu_si128((__m128i *)to, lane);
+	} else if (bytes > 8) {
+		last = low >> 8 * (bytes - 8) | high << 8 * (16 - bytes);
+		memcpy(to, &low, 8);
+		memcpy(to + bytes - 8, &last, 8);
+	} else if (bytes >= 4) {
+		last = low >> 8 * (bytes - 4);
+		memcpy(to, &low, 4);
+		memcpy(to + bytes - 4, &last, 4);
+	} else {
+		to[0] = (uint8_t)low;
+		to[bytes / 2] = (uint8_t)(low >> 8 * (bytes / 2));
+		to[bytes - 1] = (uint8_t)(low >> 8 * (bytes - 1));
+	}
+}
+
 /* Where a square begins that would go beyond the end: some of it has been done before, then. */
 INLINE int64_t fit(int64_t at, int64_t count, int64_t extent)
 {
-	return min(at, extent - count);
+	return max(0, min(at, extent - count));
 }
 
 /*
- * Down the rows of a strip of the source that is as wide as a line, which is read once, so that the
- * destination is written along its lines. What is smaller than a square goes element by element.
+ * A tile that is less wide than a square, or less high: what it has of one lane's columns, or rows,
+ * and beside it the same of the next. No more than that is stored of either.
  */
-#define DEFINE_TRANSPOSE(size, shift, bits)							\
+#define DEFINE_NARROW_TRANSPOSE(size, bits, rounds)						\
+INLINE void lanes_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
+			 int64_t next_dst, int64_t next_src)					\
+{												\
+	enum { N = 16 / (size) };								\
+	const int64_t num_rows = min(tile->extents[1], N);					\
+	const int64_t num_columns = min(tile->extents[0], N);					\
+	__m256i r[N];										\
+												\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		r[k] = _mm256_setzero_si256();							\
+		if (k < num_rows)								\
+			r[k] = _mm256_inserti128_si256(						\
+				_mm256_castsi128_si256(load_lane(src, num_columns * (size))),	\
+				load_lane(BEYOND(src, next_src), num_columns * (size)), 1);	\
+		ADVANCE(src, tile->src_strides[1]);						\
+	}											\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++)						\
+		round_##bits(r, N);								\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		if (k < num_columns) {								\
+			store_lane(dst, _mm256_castsi256_si128(r[k]), num_rows * (size));	\
+			store_lane(BEYOND(dst, next_dst), _mm256_extracti128_si256(r[k], 1),	\
+				   num_rows * (size));						\
+		}										\
+		ADVANCE(dst, tile->dst_strides[0]);						\
+	}											\
+}												\
+												\
+TARGET static void transpose_narrow_##size(uint8_t *dst, const uint8_t *src,			\
+					   const struct engine_tile *tile)			\
+{												\
+	enum { N = 16 / (size) };								\
+	const int64_t rows = tile->extents[1], columns = tile->extents[0];			\
+	const int64_t across = columns < N ? 0 : N, down = N - across;				\
+												\
+	for (int64_t k = 0; k < columns; k += N + across) {					\
+		const int64_t c = fit(k, N, columns), next_c = fit(k + across, N, columns);	\
+												\
+		for (int64_t row = 0; row < rows; row += N + down) {				\
+			const int64_t r = fit(row, N, rows), next_r = fit(row + down, N, rows);	\
+												\
+			lanes_##size(dst + c * tile->dst_strides[0] + r * (size),		\
+				     src + c * (size) + r * tile->src_strides[1], tile,		\
+				     (next_c - c) * tile->dst_strides[0] +			\
+				     (next_r - r) * (size),					\
+				     (next_c - c) * (size) +					\
+				     (next_r - r) * tile->src_strides[1]);			\
+		}										\
+	}											\
+}
+
+DEFINE_NARROW_TRANSPOSE(1, 8, 4)
+DEFINE_NARROW_TRANSPOSE(2, 16, 3)
+DEFINE_NARROW_TRANSPOSE(4, 32, 2)
+DEFINE_NARROW_TRANSPOSE(8, 64, 1)
+DEFINE_NARROW_TRANSPOSE(16, 64, 0)
+
+/*
+ * Down the rows of a strip of the source that is as wide as a line, which is read once, so that the
+ * destination is written along its lines.
+ */
+#define DEFINE_TRANSPOSE(size, bits)								\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
@@ -71,7 +183,7 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 	int64_t end;										\
 												\
 	if (rows < ROWS || columns < COLUMNS) {							\
-		engine_copy_portable.strided[shift](dst, src, tile);				\
+		transpose_narrow_##size(dst, src, tile);					\
 		return;										\
 	}											\
 	for (int64_t first = 0; first < columns; first = end) {					\
@@ -91,11 +203,11 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 	}											\
 }
 
-DEFINE_TRANSPOSE(1, 0, 8)
-DEFINE_TRANSPOSE(2, 1, 16)
-DEFINE_TRANSPOSE(4, 2, 32)
-DEFINE_TRANSPOSE(8, 3, 64)
-DEFINE_TRANSPOSE(16, 4, 128)
+DEFINE_TRANSPOSE(1, 8)
+DEFINE_TRANSPOSE(2, 16)
+DEFINE_TRANSPOSE(4, 32)
+DEFINE_TRANSPOSE(8, 64)
+DEFINE_TRANSPOSE(16, 128)
 
 /* The same, but for the shapes that have kernels of their own. */
 #define DEFINE_MATCH(size, shift)								\

@@ -2,8 +2,9 @@
 /*
  * Transposes and interleaves by AVX-512 with byte permutes (F, BW, DQ, VL, VBMI). Contract in
  * kernels.h. Squares are transposed in registers: rounds of unpacking within lanes of 16 bytes,
- * then lanes are transposed among each other. At the edges, masks keep to the elements of the tile,
- * and what fills a quarter of a square is not done as a whole one.
+ * then lanes are transposed among each other. At the edges they overlap those before them; what
+ * fills no more than a lane of each column, or a quarter, is not done as a whole square. Where none
+ * is there to overlap, or stores go around the caches, masks keep to the elements of the tile.
  */
 #ifdef __x86_64__
 #include <stddef.h>
@@ -74,6 +75,28 @@ INLINE __m512i load_lane(__m512i lanes, int lane, const uint8_t *row, __mmask16 
 	default:
 		return _mm512_zextsi128_si512(bytes);
 	}
+}
+
+/* The bytes of a lane. */
+INLINE void store_lane(uint8_t *to, __m512i lanes, int lane)
+{
+	__m128i bytes;
+
+	/* the instruction takes a literal */
+	switch (lane) {
+	case 1:
+		bytes = _mm512_extracti32x4_epi32(lanes, 1);
+		break;
+	case 2:
+		bytes = _mm512_extracti32x4_epi32(lanes, 2);
+		break;
+	case 3:
+		bytes = _mm512_extracti32x4_epi32(lanes, 3);
+		break;
+	default:
+		bytes = _mm512_castsi512_si128(lanes);
+	}
+	_mm_storeu_si128((__m128i *)to, bytes);
 }
 
 INLINE void zero_rows(__m512i *rows, int count)
@@ -209,6 +232,39 @@ DEFINE_SQUARE(4, 2)
 DEFINE_SQUARE(8, 1)
 DEFINE_SQUARE(16, 0)
 
+/* So few rows that they fill a lane of each column: of a square they are one group, all of it. */
+#define DEFINE_GROUP(size, rounds)								\
+TARGET static void group_##size(const struct square *square)					\
+{												\
+	enum { N = 16 / (size) };								\
+	const __mmask64 columns = mask_of(square->num_columns * (size));			\
+	const uint8_t *from = square->src;							\
+	uint8_t *to = square->dst;								\
+	__m512i r[N];										\
+												\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		r[k] = _mm512_maskz_loadu_epi8(columns, from);					\
+		ADVANCE(from, square->src_stride);						\
+	}											\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++)						\
+		round_##size(r, N);								\
+	UNROLL											\
+	for (int c = 0; c < 4 * N; c++) {							\
+		if (square->num_columns <= c)							\
+			return;									\
+		store_lane(to, r[c % N], c / N);						\
+		ADVANCE(to, square->dst_stride);						\
+	}											\
+}
+
+DEFINE_GROUP(1, 4)
+DEFINE_GROUP(2, 3)
+DEFINE_GROUP(4, 2)
+DEFINE_GROUP(8, 1)
+DEFINE_GROUP(16, 0)
+
 /* As many rows as there are registers, into a lane of each. */
 INLINE void load_lanes(__m512i *registers, int lane, int count, const struct square *square,
 		       const uint8_t **next, __mmask16 columns)
@@ -298,8 +354,9 @@ INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const int64_t *
 
 /*
  * Down the rows of a strip of the source, so that the destination is written along its lines; what
- * is streamed, along a few rows of the source: the CPU follows no more of them. The edges have
- * functions of their own: they need many registers.
+ * is streamed, along a few rows of the source: the CPU follows no more of them. The last squares
+ * and groups end where the tile does, and overlap those before: storing by masks takes longer. The
+ * edges have functions of their own: they need many registers.
  */
 #define DEFINE_TRANSPOSE(size)									\
 INLINE void edge_##size(const struct square *square, int64_t width, bool streams,		\
@@ -340,6 +397,21 @@ INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src,				\
 	square_##size(&square, true, streams, NULL);						\
 }												\
 												\
+INLINE void transpose_rest_##size(uint8_t *dst, const uint8_t *src,				\
+				  const struct engine_tile *tile, int64_t c, int64_t r)		\
+{												\
+	enum { N = 16 / (size), SIDE = 64 / (size) };						\
+	const int64_t rows = tile->extents[1];							\
+												\
+	if (r && rows - r <= N) {								\
+		const struct square group = square_at(dst, src, NULL, tile, c, rows - N, size);	\
+												\
+		group_##size(&group);								\
+	} else {										\
+		transpose_at_##size(dst, src, tile, c, r ? rows - SIDE : 0, SIDE, false);	\
+	}											\
+}												\
+												\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
@@ -347,8 +419,18 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 	int64_t width;										\
 												\
 	for (int64_t c = 0; c < tile->extents[0]; c += width) {					\
+		int64_t first = c, r = 0;							\
+												\
 		width = choose_width(tile, c, SIDE);						\
-		for (int64_t r = 0; r < tile->extents[1]; r += SIDE)				\
+		if (c && width == SIDE)								\
+			first = min(c, tile->extents[0] - SIDE);				\
+		for (; r + SIDE <= tile->extents[1]; r += SIDE)					\
+			transpose_at_##size(dst, src, tile, first, r, width, false);		\
+		if (r == tile->extents[1])							\
+			continue;								\
+		if (width == SIDE)								\
+			transpose_rest_##size(dst, src, tile, first, r);			\
+		else										\
 			transpose_at_##size(dst, src, tile, c, r, width, false);		\
 	}											\
 }												\

@@ -89,8 +89,7 @@ static inline int tessera_job_init(tessera_job_init_t init, struct drm_sched_job
 	return init(job, entity, credits, owner);
 }
 
-static inline int tessera_job_init_client(tessera_job_init_client_t init,
-					  struct drm_sched_job *job,
+static inline int tessera_job_init_client(tessera_job_init_client_t init, struct drm_sched_job *job,
 					  struct drm_sched_entity *entity, u32 credits,
 					  void *owner, u64 client_id)
 {
@@ -142,16 +141,14 @@ static inline int tessera_huge_mount_create(struct drm_device *drm, struct vfsmo
 	char options[] = "huge=within_size";
 	/* Always built in, so that there is no module whose reference would have to be put */
 	struct file_system_type *type = get_fs_type("tmpfs");
+	struct vfsmount *huge;
 
 	if (!type)
 		return -EOPNOTSUPP;
-	*mount = vfs_kern_mount(type, SB_KERNMOUNT, type->name, options);
-	if (IS_ERR(*mount)) {
-		int ret = PTR_ERR(*mount);
-
-		*mount = NULL;
-		return ret;
-	}
+	huge = vfs_kern_mount(type, SB_KERNMOUNT, type->name, options);
+	if (IS_ERR(huge))
+		return PTR_ERR(huge);
+	*mount = huge;
 	return drmm_add_action_or_reset(drm, tessera_huge_mount_free, *mount);
 }
 

@@ -67,7 +67,7 @@ static int show_buffers(struct seq_file *m, void *data)
 	return 0;
 }
 
-/* The members of struct tessera_hw_counters, in their order */
+/* The members of struct drm_tessera_job_counters, in their order */
 static const char *const counter_names[] = {
 	"points", "windows_failed",
 	"system_bytes_read", "system_bytes_written", "system_bursts_read", "system_bursts_written",
@@ -102,13 +102,11 @@ static int show_counters(struct seq_file *m, void *data)
 	return 0;
 }
 
-static const struct drm_debugfs_info counter_infos[] = {
-	{ "counters", show_counters },
-};
-
 static const struct drm_debugfs_info infos[] = {
 	{ "queues", show_queues },
 	{ "buffers", show_buffers },
+	/* The last one, for devices that have some */
+	{ "counters", show_counters },
 };
 
 /**
@@ -117,9 +115,7 @@ static const struct drm_debugfs_info infos[] = {
  */
 void tessera_debugfs_init(struct tessera_device *tdev)
 {
-	drm_debugfs_add_files(&tdev->drm, infos, ARRAY_SIZE(infos));
-	if (tdev->features & TESSERA_FEATURE_COUNTERS)
-		drm_debugfs_add_files(&tdev->drm, counter_infos, ARRAY_SIZE(counter_infos));
+	drm_debugfs_add_files(&tdev->drm, infos, ARRAY_SIZE(infos) - !tdev->clock_khz);
 	if (tdev->features & TESSERA_FEATURE_TEST)
 		tessera_test_registers_init(tdev);
 }

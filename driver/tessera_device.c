@@ -367,10 +367,9 @@ static int identify(struct tessera_device *tdev)
 		return dev_err_probe(dev, -ENODEV, "features 0x%x, expected 0x%x among them\n",
 				     tdev->features, TESSERA_FEATURE_HINTS);
 	tdev->sram_size = lo_hi_readq(tdev->regs + TESSERA_REG_SRAM_SIZE);
-	if (tdev->features & TESSERA_FEATURE_COUNTERS) {
-		tdev->grid_columns = readl(tdev->regs + TESSERA_REG_GRID_COLUMNS);
-		tdev->clock_khz = readl(tdev->regs + TESSERA_REG_CLOCK);
-	}
+	/* Zero where there is no such register */
+	tdev->grid_columns = readl(tdev->regs + TESSERA_REG_GRID_COLUMNS);
+	tdev->clock_khz = readl(tdev->regs + TESSERA_REG_CLOCK);
 	tdev->max_bo_size = min_t(u64, (u64)totalram_pages() << PAGE_SHIFT, MAX_BO_SIZE);
 	return 0;
 }

@@ -27,8 +27,7 @@ MODULE_PARM_DESC(job_timeout_ms,
 
 unsigned int tessera_job_limit_ms = 600000;
 module_param_named(job_limit_ms, tessera_job_limit_ms, uint, 0644);
-MODULE_PARM_DESC(job_limit_ms,
-		 "Milliseconds that a job may run (default 600000, 0 for no limit)");
+MODULE_PARM_DESC(job_limit_ms, "Milliseconds that a job may run (default 600000, 0 for no limit)");
 
 unsigned int tessera_max_buffers = 65536;
 module_param_named(max_buffers, tessera_max_buffers, uint, 0444);
@@ -119,11 +118,9 @@ static int tessera_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return PTR_ERR(tdev);
 	pci_set_drvdata(pdev, tdev);
 	ret = tessera_device_init(tdev);
-	if (ret)
-		return ret;
-	if (IS_ENABLED(CONFIG_DEBUG_FS))
+	if (!ret && IS_ENABLED(CONFIG_DEBUG_FS))
 		tessera_debugfs_init(tdev);
-	ret = drm_dev_register(&tdev->drm, 0);
+	ret = ret ?: drm_dev_register(&tdev->drm, 0);
 	if (ret)
 		return ret;
 	pm_runtime_set_autosuspend_delay(&pdev->dev, TESSERA_AUTOSUSPEND_MS);
@@ -145,7 +142,7 @@ static void tessera_remove(struct pci_dev *pdev)
 	tessera_submission_unmap_all(tdev);
 	/* Of a device that was pulled out it is gone */
 	if (pci_device_is_present(pdev))
-		tessera_sram_suspend(tdev);
+		tessera_sram_move(tdev, true);
 	tessera_gem_unmap_all(tdev);
 }
 
@@ -155,7 +152,7 @@ static int tessera_suspend(struct device *dev)
 	struct tessera_device *tdev = dev_get_drvdata(dev);
 
 	tessera_device_pause(tdev, TESSERA_DRAIN_TIMEOUT_US);
-	tessera_sram_suspend(tdev);
+	tessera_sram_move(tdev, true);
 	return 0;
 }
 
@@ -163,7 +160,7 @@ static int tessera_resume(struct device *dev)
 {
 	struct tessera_device *tdev = dev_get_drvdata(dev);
 
-	tessera_sram_resume(tdev);
+	tessera_sram_move(tdev, false);
 	tessera_device_resume(tdev);
 	return 0;
 }
@@ -178,14 +175,16 @@ static void tessera_reset_prepare(struct pci_dev *pdev)
 	struct tessera_device *tdev = pci_get_drvdata(pdev);
 
 	tessera_device_pause(tdev, 0);
-	tessera_sram_block(tdev);
+	/* Nobody reaches on-chip memory until the BAR answers again: page faults wait, too */
+	mutex_lock(&tdev->mapped_lock);
+	unmap_mapping_range(tdev->drm.anon_inode->i_mapping, 0, 0, 1);
 }
 
 static void tessera_reset_done(struct pci_dev *pdev)
 {
 	struct tessera_device *tdev = pci_get_drvdata(pdev);
 
-	tessera_sram_unblock(tdev);
+	mutex_unlock(&tdev->mapped_lock);
 	tessera_device_resume(tdev);
 }
 

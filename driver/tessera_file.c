@@ -30,27 +30,22 @@
 struct tessera_result *tessera_result_create(u32 num_jobs, bool has_counters)
 {
 	struct tessera_result *result;
+	size_t size = struct_size(result, jobs, num_jobs);
+	size_t counters_size = has_counters ? num_jobs * sizeof(*result->counters) : 0;
 
-	result = kvzalloc(struct_size(result, jobs, num_jobs), GFP_KERNEL_ACCOUNT);
+	result = kvzalloc(size + counters_size, GFP_KERNEL_ACCOUNT);
 	if (!result)
 		return NULL;
 	kref_init(&result->refcount);
 	result->num_jobs = num_jobs;
-	if (!has_counters)
-		return result;
-	result->counters = kvcalloc(num_jobs, sizeof(*result->counters), GFP_KERNEL_ACCOUNT);
-	if (result->counters)
-		return result;
-	kvfree(result);
-	return NULL;
+	if (has_counters)
+		result->counters = (void *)result + size;
+	return result;
 }
 
 static void result_release(struct kref *kref)
 {
-	struct tessera_result *result = container_of(kref, struct tessera_result, refcount);
-
-	kvfree(result->counters);
-	kvfree(result);
+	kvfree(container_of(kref, struct tessera_result, refcount));
 }
 
 /**
@@ -224,13 +219,21 @@ void tessera_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	flush_workqueue(tessera_free_wq);
 }
 
-/* As drm_show_memory_stats(), which has one region for all. All of it is there all the time */
-static void show_memory(struct drm_printer *printer, struct drm_file *drm_file)
+/**
+ * tessera_file_show_fdinfo() - &drm_driver.show_fdinfo
+ * @printer: where it goes
+ * @drm_file: the file
+ */
+void tessera_file_show_fdinfo(struct drm_printer *printer, struct drm_file *drm_file)
 {
 	struct drm_memory_stats memory = { }, sram = { }, *region;
+	struct tessera_file *file = drm_file->driver_priv;
 	struct drm_gem_object *obj;
 	int handle;
 
+	drm_printf(printer, "drm-engine-pe:\t%llu ns\n", atomic64_read(&file->device_ns));
+	drm_printf(printer, "drm-engine-capacity-pe:\t%u\n", file->tdev->num_queues);
+	/* As drm_show_memory_stats(), which has one region for all. All of it is always there */
 	spin_lock(&drm_file->table_lock);
 	idr_for_each_entry(&drm_file->object_idr, obj, handle) {
 		region = tessera_bo_is_sram(to_tessera_bo(obj)) ? &sram : &memory;
@@ -245,18 +248,4 @@ static void show_memory(struct drm_printer *printer, struct drm_file *drm_file)
 	spin_unlock(&drm_file->table_lock);
 	drm_print_memory_stats(printer, &memory, DRM_GEM_OBJECT_RESIDENT, "memory");
 	drm_print_memory_stats(printer, &sram, DRM_GEM_OBJECT_RESIDENT, "sram");
-}
-
-/**
- * tessera_file_show_fdinfo() - &drm_driver.show_fdinfo
- * @printer: where it goes
- * @drm_file: the file
- */
-void tessera_file_show_fdinfo(struct drm_printer *printer, struct drm_file *drm_file)
-{
-	struct tessera_file *file = drm_file->driver_priv;
-
-	drm_printf(printer, "drm-engine-pe:\t%llu ns\n", atomic64_read(&file->device_ns));
-	drm_printf(printer, "drm-engine-capacity-pe:\t%u\n", file->tdev->num_queues);
-	show_memory(printer, drm_file);
 }

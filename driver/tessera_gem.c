@@ -166,6 +166,8 @@ void tessera_gem_unmap_all(struct tessera_device *tdev)
 	guard(mutex)(&tdev->mapped_lock);
 	list_for_each_entry_safe(bo, next, &tdev->mapped_buffers, node)
 		unmap_bo(bo);
+	/* Page faults find the memory that is left */
+	unmap_mapping_range(tdev->drm.anon_inode->i_mapping, 0, 0, 1);
 	if (tdev->sram)
 		drm_mm_takedown(&tdev->sram_mm);
 }
@@ -294,20 +296,6 @@ err_put:
 	return ERR_PTR(ret);
 }
 
-static int check_create(struct tessera_device *tdev, const struct drm_tessera_bo_create *args,
-			bool is_sram)
-{
-	u64 max_size = is_sram ? tdev->sram_size : tdev->max_bo_size;
-	u32 num_pes = is_sram ? tdev->num_queues : 1;
-
-	if (!(args->flags & ~DRM_TESSERA_BO_SRAM) && !args->reserved && args->size &&
-	    args->size <= max_size && args->pe < num_pes)
-		return 0;
-	drm_dbg(&tdev->drm, "flags 0x%x, 0x%x, size %llu of 1 to %llu, pe %u of %u\n", args->flags,
-		args->reserved, args->size, max_size, args->pe, num_pes);
-	return -EINVAL;
-}
-
 /**
  * tessera_ioctl_bo_create() - DRM_IOCTL_TESSERA_BO_CREATE
  * @drm: the device
@@ -321,12 +309,17 @@ int tessera_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file 
 	struct tessera_device *tdev = to_tessera_device(drm);
 	struct drm_tessera_bo_create *args = data;
 	bool is_sram = args->flags & DRM_TESSERA_BO_SRAM;
+	u64 max_size = is_sram ? tdev->sram_size : tdev->max_bo_size;
+	u32 num_pes = is_sram ? tdev->num_queues : 1;
 	struct tessera_bo *bo;
 	int cookie, ret;
 
-	ret = check_create(tdev, args, is_sram);
-	if (ret)
-		return ret;
+	if ((args->flags & ~DRM_TESSERA_BO_SRAM) || args->reserved || !args->size ||
+	    args->size > max_size || args->pe >= num_pes) {
+		drm_dbg(drm, "flags 0x%x, 0x%x, size %llu of 1 to %llu, pe %u of %u\n",
+			args->flags, args->reserved, args->size, max_size, args->pe, num_pes);
+		return -EINVAL;
+	}
 	if (!drm_dev_enter(drm, &cookie))
 		return -ENODEV;
 	bo = is_sram ? tessera_sram_create(tdev, args->size, args->pe) :

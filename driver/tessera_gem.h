@@ -74,10 +74,7 @@ int tessera_ioctl_bo_wait(struct drm_device *drm, void *data, struct drm_file *f
 
 /* tessera_sram.c */
 int tessera_sram_init(struct tessera_device *tdev);
-void tessera_sram_suspend(struct tessera_device *tdev);
-void tessera_sram_resume(struct tessera_device *tdev);
-void tessera_sram_block(struct tessera_device *tdev);
-void tessera_sram_unblock(struct tessera_device *tdev);
+void tessera_sram_move(struct tessera_device *tdev, bool is_out);
 struct tessera_bo *tessera_sram_create(struct tessera_device *tdev, u64 size, u32 pe);
 void tessera_sram_release(struct tessera_bo *bo);
 

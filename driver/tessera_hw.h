@@ -110,8 +110,9 @@
 #define TESSERA_QUEUE_NUM_DOORBELLS	0x38	/* ro: writes to TAIL, mod 2^32 */
 #define TESSERA_QUEUE_NUM_INTERRUPTS	0x3c	/* ro: times its vector was raised, mod 2^32 */
 #define TESSERA_QUEUE_HINTS		0x40	/* rw, 64 bits: DMA address, 16-aligned, or 0 */
-/* ro, 64 bits each: the members of struct tessera_hw_counters, of all jobs, mod 2^64 */
+/* ro, 64 bits each: the members of struct drm_tessera_job_counters, of all jobs, mod 2^64 */
 #define TESSERA_QUEUE_TOTAL(n)		(0x100 + 8 * (n))
+#define TESSERA_NUM_COUNTERS	(sizeof(struct drm_tessera_job_counters) / sizeof(__le64))
 
 /*
  * All but CONTROL and TAIL can be written only while the queue is disabled (STATUS reads 0).
@@ -165,8 +166,8 @@ struct tessera_hw_ring_entry {
 	/** @sequence: what is written to the completion word when this job has ended */
 	__le64 sequence;
 	/**
-	 * @counters: DMA address, 8-aligned, for &struct tessera_hw_counters if the job succeeds,
-	 * or 0
+	 * @counters: DMA address, 8-aligned, for TESSERA_NUM_COUNTERS of __le64, the members of
+	 * &struct drm_tessera_job_counters, if the job succeeds, or 0
 	 */
 	__le64 counters;
 	/** @reserved: zero */
@@ -188,54 +189,6 @@ struct tessera_hw_result {
 	/** @sequence: that of the ring entry */
 	__le64 sequence;
 };
-
-/**
- * struct tessera_hw_memory_counters - &struct drm_tessera_memory_counters
- */
-struct tessera_hw_memory_counters {
-	/** @bytes_read: bytes used */
-	__le64 bytes_read;
-	/** @bytes_written: bytes stored */
-	__le64 bytes_written;
-	/** @bursts_read: bursts touched for them */
-	__le64 bursts_read;
-	/** @bursts_written: bursts touched for them */
-	__le64 bursts_written;
-	/** @cycles_read: modelled */
-	__le64 cycles_read;
-	/** @cycles_written: modelled */
-	__le64 cycles_written;
-};
-
-/**
- * struct tessera_hw_counters - what a job did, &struct drm_tessera_job_counters
- */
-struct tessera_hw_counters {
-	/** @points: of its loops */
-	__le64 points;
-	/** @windows_failed: loads and stores that a window kept from happening */
-	__le64 windows_failed;
-	/** @memory: by &enum drm_tessera_memory */
-	struct tessera_hw_memory_counters memory[DRM_TESSERA_NUM_MEMORIES];
-	/** @noc_bytes: bytes in bursts that crossed the network */
-	__le64 noc_bytes;
-	/** @noc_hops: links that these bursts crossed */
-	__le64 noc_hops;
-	/** @noc_cycles: modelled, of an idle network */
-	__le64 noc_cycles;
-	/** @noc_wait_cycles: more, for others were on its links */
-	__le64 noc_wait_cycles;
-	/** @cycles: modelled, from its start to its end */
-	__le64 cycles;
-	/** @energy_pj: modelled, picojoules */
-	__le64 energy_pj;
-	/** @uncounted: 1: it could not be counted; of all jobs: how many */
-	__le64 uncounted;
-	/** @reserved: zero */
-	__le64 reserved;
-};
-
-#define TESSERA_NUM_COUNTERS	(sizeof(struct tessera_hw_counters) / sizeof(__le64))
 
 /**
  * struct tessera_hw_buffer - entry of the directory of buffers

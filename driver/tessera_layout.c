@@ -159,11 +159,7 @@ static int check_index(const struct tessera_layout_job *job, u32 k,
 /* Whether only the lowest bytes are set */
 static bool value_fits(const u64 value[2], u32 bytes)
 {
-	if (bytes >= 16)
-		return true;
-	if (bytes == 8)
-		return !value[1];
-	return !value[1] && !(value[0] >> (8 * bytes));
+	return bytes >= 16 || (!value[1] && (bytes == 8 || !(value[0] >> (8 * bytes))));
 }
 
 static int check_operand(const struct tessera_layout_job *job, u32 k,
@@ -357,16 +353,14 @@ static void fill_box(const struct tessera_layout_job *job, struct tessera_interv
 
 /* Whether all partial sums, in any order, over a box that begins at 0 fit */
 static bool affine_fits(const struct tessera_layout_job *job,
-			const struct drm_tessera_affine *affine,
-			const struct tessera_interval *box)
+			const struct drm_tessera_affine *affine, const struct tessera_interval *box)
 {
 	u64 total = magnitude(affine->offset);
 	u64 term;
 	u32 d;
 
 	for (d = 0; d < job->rank; d++) {
-		if (check_mul_overflow(magnitude(affine->strides[d]), (u64)box[d].highest,
-				       &term) ||
+		if (check_mul_overflow(magnitude(affine->strides[d]), (u64)box[d].highest, &term) ||
 		    check_add_overflow(total, term, &total))
 			return false;
 	}
@@ -467,8 +461,7 @@ static bool is_below(struct tessera_interval a, struct tessera_interval b)
  * which fits, is in range. Returns whether anything is left.
  */
 static bool tighten_by_window(const struct tessera_layout_job *job,
-			      const struct drm_tessera_window *window,
-			      struct tessera_interval *box)
+			      const struct drm_tessera_window *window, struct tessera_interval *box)
 {
 	const struct tessera_interval range = { 0, (s64)window->limit - 1 };
 	struct tessera_interval values, term, rest;

@@ -85,8 +85,7 @@ struct tessera_interval {
 u32 tessera_dtype_size(u32 dtype);
 bool tessera_dtype_is_integer(u32 dtype);
 
-int tessera_layout_check(const struct tessera_layout_job *job,
-			 struct tessera_layout_error *error);
+int tessera_layout_check(const struct tessera_layout_job *job, struct tessera_layout_error *error);
 bool tessera_layout_bounds(const struct tessera_layout_job *job, u32 window_mask,
 			   const struct drm_tessera_affine *address,
 			   struct tessera_interval *bounds);

@@ -63,17 +63,6 @@ static int copy_elements(const struct drm_tessera_array *array, u32 count, const
 	return 0;
 }
 
-static int copy_job_results(const struct tessera_result *result,
-			    const struct drm_tessera_submit_result *answer)
-{
-	int ret;
-
-	ret = copy_elements(&answer->results, result->num_jobs, result->jobs,
-			    sizeof(*result->jobs));
-	return ret ?: copy_elements(&answer->counters, result->num_jobs, result->counters,
-				    sizeof(*result->counters));
-}
-
 static int answer_submit_result(struct drm_device *drm, const struct tessera_result *result,
 				const struct drm_tessera_dev_query *args,
 				struct drm_tessera_submit_result *answer)
@@ -93,7 +82,10 @@ static int answer_submit_result(struct drm_device *drm, const struct tessera_res
 		answer->submit_ns = ktime_to_ns(result->submit_time);
 		answer->start_ns = ktime_to_ns(result->start_time);
 		answer->end_ns = ktime_to_ns(result->end_time);
-		ret = copy_job_results(result, answer);
+		ret = copy_elements(&answer->results, result->num_jobs, result->jobs,
+				    sizeof(*result->jobs)) ?:
+		      copy_elements(&answer->counters, result->num_jobs, result->counters,
+				    sizeof(*result->counters));
 	}
 	return ret ?: copy_out(args->pointer, args->size, answer, sizeof(*answer));
 }
@@ -127,9 +119,7 @@ static const struct query {
 	int (*answer)(struct tessera_device *tdev, struct drm_file *drm_file,
 		      const struct drm_tessera_dev_query *args);
 } queries[] = {
-	[DRM_TESSERA_DEV_QUERY_INFO] = {
-		sizeof(struct drm_tessera_dev_info), query_info,
-	},
+	[DRM_TESSERA_DEV_QUERY_INFO] = { sizeof(struct drm_tessera_dev_info), query_info },
 	[DRM_TESSERA_DEV_QUERY_SUBMIT_RESULT] = {
 		sizeof(struct drm_tessera_submit_result), query_submit_result,
 	},

@@ -102,14 +102,10 @@ static void ring_tell(struct tessera_queue *queue, u64 sequence_before)
 		ring_doorbell(queue);
 }
 
-static void take_counters(const struct tessera_hw_counters *hw,
-			  struct drm_tessera_job_counters *counters)
+static void take_counters(const __le64 *from, u64 *to)
 {
-	const __le64 *from = (const __le64 *)hw;
-	u64 *to = (u64 *)counters;
 	u32 n;
 
-	static_assert(sizeof(*counters) == sizeof(*hw));
 	for (n = 0; n < TESSERA_NUM_COUNTERS; n++)
 		to[n] = le64_to_cpu(from[n]);
 }
@@ -136,7 +132,8 @@ static void ring_take_results(struct tessera_queue *queue, struct tessera_submis
 		result->offset = le64_to_cpu(hw->offset);
 		result->device_ns = le64_to_cpu(hw->nanoseconds);
 		if (submission->result->counters && !result->cause)
-			take_counters(&queue->counters[slot], &submission->result->counters[n]);
+			take_counters(queue->counters[slot],
+				      (u64 *)&submission->result->counters[n]);
 	}
 }
 
@@ -532,7 +529,11 @@ int tessera_queue_init(struct tessera_device *tdev, u32 index)
 
 	queue->memory = dmam_alloc_coherent(dev, sizeof(*queue->memory), &queue->memory_dma,
 					    GFP_KERNEL);
-	if (!queue->memory)
+	if (tdev->clock_khz)
+		queue->counters = dmam_alloc_coherent(dev, TESSERA_RING_SIZE *
+						      sizeof(*queue->counters),
+						      &queue->counters_dma, GFP_KERNEL);
+	if (!queue->memory || (tdev->clock_khz && !queue->counters))
 		return -ENOMEM;
 
 	/* Entities of files outlive the device: the scheduler has to live as long as they do */
@@ -541,36 +542,4 @@ int tessera_queue_init(struct tessera_device *tdev, u32 index)
 	if (ret)
 		return ret;
 	return drmm_add_action_or_reset(&tdev->drm, tessera_queue_fini, queue);
-}
-
-/**
- * tessera_queue_init_counters() - have room for the counters of each entry of the ring
- * @queue: the queue; the device cannot go away meanwhile
- *
- * It is larger than all else that a queue has, and most are never asked for it.
- *
- * Return: 0, also if it was there, or -ENOMEM.
- */
-int tessera_queue_init_counters(struct tessera_queue *queue)
-{
-	size_t size = array_size(TESSERA_RING_SIZE, sizeof(*queue->counters));
-	struct device *dev = queue->tdev->drm.dev;
-	dma_addr_t dma;
-	void *counters;
-
-	if (READ_ONCE(queue->counters))
-		return 0;
-	counters = dmam_alloc_coherent(dev, size, &dma, GFP_KERNEL);
-	if (!counters)
-		return -ENOMEM;
-	scoped_guard(spinlock_irqsave, &queue->lock) {
-		if (!queue->counters) {
-			queue->counters_dma = dma;
-			WRITE_ONCE(queue->counters, counters);
-			return 0;
-		}
-	}
-	/* Somebody was faster */
-	dmam_free_coherent(dev, size, counters, dma);
-	return 0;
 }

@@ -84,8 +84,8 @@ struct tessera_queue {
 	u32 tail;
 	/** @is_stopped: submissions are collected in @running, the device is not told */
 	bool is_stopped;
-	/** @counters: of each entry of the ring, written by the device; NULL: nobody asked yet */
-	const struct tessera_hw_counters *counters;
+	/** @counters: of each entry of the ring, written by the device; NULL: it has none */
+	const __le64 (*counters)[TESSERA_NUM_COUNTERS];
 	/** @counters_dma: their address for the device */
 	dma_addr_t counters_dma;
 
@@ -111,7 +111,6 @@ struct tessera_queue {
 };
 
 int tessera_queue_init(struct tessera_device *tdev, u32 index);
-int tessera_queue_init_counters(struct tessera_queue *queue);
 
 irqreturn_t tessera_queue_interrupt(int irq, void *data);
 u32 tessera_queue_timeout_ms(const struct tessera_queue *queue);

@@ -5,7 +5,6 @@
  * contents move there when the system goes to sleep, and for good when the device goes away.
  */
 #include <linux/cleanup.h>
-#include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
@@ -43,64 +42,20 @@ static void move_in(struct tessera_bo *bo)
 	wmb();
 }
 
-/* They find it again, where it then is, by a page fault */
-static void unmap_from_processes(struct tessera_bo *bo)
-{
-	struct drm_gem_object *obj = &bo->base.base;
-
-	drm_vma_node_unmap(&obj->vma_node, obj->dev->anon_inode->i_mapping);
-}
-
-static void apply_to_all(struct tessera_device *tdev, void (*call)(struct tessera_bo *bo))
+/**
+ * tessera_sram_move() - move what is in on-chip memory to system memory, or back
+ * @tdev: a device at rest
+ * @is_out: to system memory
+ */
+void tessera_sram_move(struct tessera_device *tdev, bool is_out)
 {
 	struct drm_mm_node *node;
 
-	lockdep_assert_held(&tdev->mapped_lock);
+	guard(mutex)(&tdev->mapped_lock);
 	if (!tdev->sram)
 		return;
 	drm_mm_for_each_node(node, &tdev->sram_mm)
-		call(container_of(node, struct tessera_bo, sram));
-}
-
-/**
- * tessera_sram_suspend() - move what is in on-chip memory to system memory
- * @tdev: a device at rest
- */
-void tessera_sram_suspend(struct tessera_device *tdev)
-{
-	guard(mutex)(&tdev->mapped_lock);
-	apply_to_all(tdev, move_out);
-}
-
-/**
- * tessera_sram_resume() - and back
- * @tdev: a device that is still at rest
- */
-void tessera_sram_resume(struct tessera_device *tdev)
-{
-	guard(mutex)(&tdev->mapped_lock);
-	apply_to_all(tdev, move_in);
-}
-
-/**
- * tessera_sram_block() - keep all from on-chip memory while a reset takes the BAR away
- * @tdev: the device
- *
- * They wait for tessera_sram_unblock(): &tessera_device.mapped_lock is held until then.
- */
-void tessera_sram_block(struct tessera_device *tdev)
-{
-	mutex_lock(&tdev->mapped_lock);
-	apply_to_all(tdev, unmap_from_processes);
-}
-
-/**
- * tessera_sram_unblock() - the BAR answers again
- * @tdev: the device
- */
-void tessera_sram_unblock(struct tessera_device *tdev)
-{
-	mutex_unlock(&tdev->mapped_lock);
+		(is_out ? move_out : move_in)(container_of(node, struct tessera_bo, sram));
 }
 
 /* Placement */
@@ -136,47 +91,33 @@ void tessera_sram_release(struct tessera_bo *bo)
 
 	lockdep_assert_held(&tdev->mapped_lock);
 	drm_mm_remove_node(&bo->sram);
-	/* After a removal there are processes that have it mapped: from now on, what was kept */
-	unmap_from_processes(bo);
 	tessera_device_put(tdev);
-}
-
-static int map_awake(struct tessera_bo *bo, u32 pe)
-{
-	struct tessera_hw_buffer entry = {
-		.size = cpu_to_le64(bo->base.base.size),
-		.flags = cpu_to_le32(TESSERA_BUFFER_VALID | TESSERA_BUFFER_WRITABLE |
-				     TESSERA_BUFFER_SRAM),
-	};
-	int ret;
-
-	ret = place(bo, pe);
-	if (ret)
-		return ret;
-	entry.table = cpu_to_le64(bo->sram.start);
-	ret = tessera_gem_enter_directory(bo, &entry);
-	if (ret) {
-		guard(mutex)(&to_tessera_device(bo->base.base.dev)->mapped_lock);
-		drm_mm_remove_node(&bo->sram);
-	}
-	return ret;
 }
 
 /* The device stays awake for as long as the buffer has a place: asleep it has no BAR */
 static int map(struct tessera_bo *bo, u32 pe)
 {
 	struct tessera_device *tdev = to_tessera_device(bo->base.base.dev);
+	struct tessera_hw_buffer entry = {
+		.size = cpu_to_le64(bo->base.base.size),
+		.flags = cpu_to_le32(TESSERA_BUFFER_VALID | TESSERA_BUFFER_WRITABLE |
+				     TESSERA_BUFFER_SRAM),
+	};
 	int cookie, ret;
 
-	bo->sram_backup = __vmalloc(bo->base.base.size,
-				    GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
-	if (!bo->sram_backup)
-		return -ENOMEM;
 	if (!tessera_device_enter(tdev, &cookie))
 		return -ENODEV;
-	ret = map_awake(bo, pe);
-	if (ret)
-		tessera_device_put(tdev);
+	ret = place(bo, pe);
+	if (ret) {
+		tessera_device_exit(tdev, cookie);
+		return ret;
+	}
+	entry.table = cpu_to_le64(bo->sram.start);
+	ret = tessera_gem_enter_directory(bo, &entry);
+	if (ret) {
+		guard(mutex)(&tdev->mapped_lock);
+		tessera_sram_release(bo);
+	}
 	drm_dev_exit(cookie);
 	return ret;
 }
@@ -224,7 +165,6 @@ static struct dma_buf *tessera_sram_export(struct drm_gem_object *obj, int flags
 
 const struct drm_gem_object_funcs tessera_sram_funcs = {
 	.free = tessera_gem_free,
-	.print_info = drm_gem_shmem_object_print_info,
 	.export = tessera_sram_export,
 	.mmap = tessera_sram_mmap,
 	.vm_ops = &tessera_sram_vm_ops,
@@ -248,7 +188,9 @@ struct tessera_bo *tessera_sram_create(struct tessera_device *tdev, u64 size, u3
 		return ERR_CAST(shmem);
 	shmem->base.funcs = &tessera_sram_funcs;
 	bo = to_tessera_bo(&shmem->base);
-	ret = map(bo, pe);
+	bo->sram_backup = __vmalloc(shmem->base.size,
+				    GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	ret = bo->sram_backup ? map(bo, pe) : -ENOMEM;
 	if (!ret)
 		return bo;
 	drm_gem_object_put(&shmem->base);

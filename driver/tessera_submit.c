@@ -61,16 +61,6 @@ struct out_sync {
 	u64 point;
 };
 
-/**
- * struct tessera_parser - working memory for the jobs of a submission, too large for a stack
- */
-struct tessera_parser {
-	/** @job: the job at hand */
-	struct tessera_layout_job job;
-	/** @error: what is wrong with the job */
-	struct tessera_layout_error error;
-};
-
 /* Arrays in the memory of the process */
 
 /**
@@ -257,19 +247,22 @@ static void *add_descriptor(struct tessera_submission *submission, u32 size)
 	return descriptor->memory;
 }
 
-static void encode_affine(struct tessera_hw_affine *hw, const struct drm_tessera_affine *affine)
+/* What is the same in the descriptor but for the order of bytes; size in bytes */
+static void encode_words(void *hw, const void *words, size_t size)
 {
-	u32 d;
+	const u64 *from = words;
+	__le64 *to = hw;
+	size_t n;
 
-	hw->offset = cpu_to_le64(affine->offset);
-	for (d = 0; d < DRM_TESSERA_MAX_RANK; d++)
-		hw->strides[d] = cpu_to_le64(affine->strides[d]);
+	for (n = 0; n < size / sizeof(*to); n++)
+		to[n] = cpu_to_le64(from[n]);
 }
 
 static void encode_operand(struct tessera_hw_operand *hw, const struct tessera_layout_job *job,
 			   u32 k)
 {
 	const struct drm_tessera_operand *operand = &job->operands[k];
+	const size_t words = offsetof(struct tessera_hw_operand, address);
 
 	hw->buffer = cpu_to_le32(job->buffers[k].id);
 	hw->flags = cpu_to_le32(operand->flags);
@@ -277,12 +270,8 @@ static void encode_operand(struct tessera_hw_operand *hw, const struct tessera_l
 	hw->window_mask = cpu_to_le32(operand->window_mask);
 	hw->index_buffer = cpu_to_le32(job->index_buffers[k].id);
 	hw->index_dtype = cpu_to_le32(operand->index_dtype);
-	encode_affine(&hw->address, &operand->address);
-	hw->fill[0] = cpu_to_le64(operand->fill[0]);
-	hw->fill[1] = cpu_to_le64(operand->fill[1]);
-	encode_affine(&hw->index_address, &operand->index_address);
-	hw->index_stride = cpu_to_le64(operand->index_stride);
-	hw->index_limit = cpu_to_le64(operand->index_limit);
+	static_assert(sizeof(*hw) == sizeof(*operand));
+	encode_words((void *)hw + words, (void *)operand + words, sizeof(*hw) - words);
 }
 
 /* All but the order of bytes is the same */
@@ -300,7 +289,7 @@ static int encode_job(struct tessera_submission *submission, const struct tesser
 	struct tessera_hw_operand *operand;
 	struct tessera_hw_window *window;
 	struct tessera_hw_job *hw;
-	u32 d, n;
+	u32 n;
 
 	hw = add_descriptor(submission, sizeof(*hw) + job->num_operands * sizeof(*operand) +
 			    job->num_windows * sizeof(*window) +
@@ -311,17 +300,14 @@ static int encode_job(struct tessera_submission *submission, const struct tesser
 	hw->num_operands = cpu_to_le32(job->num_operands);
 	hw->num_windows = cpu_to_le32(job->num_windows);
 	hw->num_instructions = cpu_to_le32(job->num_instructions);
-	for (d = 0; d < DRM_TESSERA_MAX_RANK; d++)
-		hw->extents[d] = cpu_to_le64(job->extents[d]);
+	encode_words(hw->extents, job->extents, sizeof(hw->extents));
 	operand = (void *)(hw + 1);
 	for (n = 0; n < job->num_operands; n++)
 		encode_operand(operand++, job, n);
 	window = (void *)operand;
-	for (n = 0; n < job->num_windows; n++, window++) {
-		encode_affine(&window->value, &job->windows[n].value);
-		window->limit = cpu_to_le64(job->windows[n].limit);
-	}
-	instruction = (void *)window;
+	static_assert(sizeof(*window) == sizeof(*job->windows));
+	encode_words(window, job->windows, job->num_windows * sizeof(*window));
+	instruction = (void *)(window + job->num_windows);
 	for (n = 0; n < job->num_instructions; n++)
 		encode_instruction(instruction++, &job->program[n]);
 	return 0;
@@ -404,45 +390,46 @@ static int add_buffers(struct tessera_submission *submission, struct drm_file *d
 }
 
 static int add_job(struct tessera_submission *submission, struct drm_file *drm_file,
-		   const struct drm_tessera_array *jobs, u32 index, struct tessera_parser *parser)
+		   const struct drm_tessera_array *jobs, u32 index, struct tessera_layout_job *job)
 {
 	struct drm_device *drm = &submission->tdev->drm;
+	struct tessera_layout_error error;
 	int ret;
 
-	ret = copy_job(drm, jobs, index, &parser->job);
+	ret = copy_job(drm, jobs, index, job);
 	if (ret) {
 		drm_dbg(drm, "job %u cannot be copied: %d\n", index, ret);
 		return ret;
 	}
-	ret = add_buffers(submission, drm_file, &parser->job);
+	ret = add_buffers(submission, drm_file, job);
 	if (ret)
 		return ret;
 	if (!tessera_unchecked)
-		ret = tessera_layout_check(&parser->job, &parser->error);
+		ret = tessera_layout_check(job, &error);
 	if (ret) {
-		drm_dbg(drm, "job %u: %s\n", index, parser->error.text);
+		drm_dbg(drm, "job %u: %s\n", index, error.text);
 		return ret;
 	}
-	return encode_job(submission, &parser->job);
+	return encode_job(submission, job);
 }
 
 static int add_jobs(struct tessera_submission *submission, struct drm_file *drm_file,
 		    const struct drm_tessera_array *jobs)
 {
-	struct tessera_parser *parser;
+	/* Too large for a stack */
+	struct tessera_layout_job *job = kmalloc_obj(*job, GFP_KERNEL_ACCOUNT);
 	int ret = 0;
 	u32 n;
 
-	parser = kmalloc_obj(*parser, GFP_KERNEL_ACCOUNT);
-	if (!parser)
+	if (!job)
 		return -ENOMEM;
 	for (n = 0; !ret && n < jobs->count; n++) {
-		ret = add_job(submission, drm_file, jobs, n, parser);
+		ret = add_job(submission, drm_file, jobs, n, job);
 		cond_resched();
 		if (fatal_signal_pending(current))
 			ret = -EINTR;
 	}
-	kfree(parser);
+	kfree(job);
 	return ret ?: map_last_chunk(submission);
 }
 
@@ -563,8 +550,7 @@ static void signal_out_syncs(struct out_sync *outs, u32 count, struct dma_fence 
 
 	for (n = 0; n < count; n++) {
 		if (outs[n].chain)
-			drm_syncobj_add_point(outs[n].syncobj, outs[n].chain, fence,
-					      outs[n].point);
+			drm_syncobj_add_point(outs[n].syncobj, outs[n].chain, fence, outs[n].point);
 		else
 			drm_syncobj_replace_fence(outs[n].syncobj, fence);
 		outs[n].chain = NULL;
@@ -787,18 +773,13 @@ static int init_sched_job(struct tessera_submission *submission, struct drm_file
 {
 	struct tessera_queue *queue = choose_queue(submission, args->queue);
 	u32 index = args->priority * submission->tdev->num_queues + queue->index;
-	int cookie, ret = 0;
+	int cookie, ret;
 
 	submission->queue = queue;
 	if (!tessera_device_enter(submission->tdev, &cookie))
 		return -ENODEV;
-	if (submission->result->counters)
-		ret = tessera_queue_init_counters(queue);
-	if (!ret)
-		ret = tessera_sched_job_init(&submission->base,
-					     &submission->file->entities[index],
-					     submission->num_jobs, submission->file,
-					     drm_file->client_id);
+	ret = tessera_sched_job_init(&submission->base, &submission->file->entities[index],
+				     submission->num_jobs, submission->file, drm_file->client_id);
 	if (ret) {
 		tessera_device_exit(submission->tdev, cookie);
 		return ret;
@@ -812,7 +793,6 @@ static int init_sched_job(struct tessera_submission *submission, struct drm_file
 /* Locks the buffers, makes room for the fence, and waits for what others do with them. */
 static int lock_buffers(struct tessera_submission *submission, struct drm_exec *exec)
 {
-	struct drm_gem_object *obj;
 	struct tessera_bo *bo;
 	unsigned long id;
 	int ret = 0;
@@ -828,8 +808,8 @@ static int lock_buffers(struct tessera_submission *submission, struct drm_exec *
 	xa_for_each(&submission->buffers, id, bo) {
 		bool is_written = xa_get_mark(&submission->buffers, id, TESSERA_BUFFER_WRITTEN);
 
-		obj = &bo->base.base;
-		ret = drm_sched_job_add_implicit_dependencies(&submission->base, obj, is_written);
+		ret = drm_sched_job_add_implicit_dependencies(&submission->base, &bo->base.base,
+							      is_written);
 		if (ret)
 			return ret;
 	}

@@ -7,26 +7,14 @@
 #include "tessera_drv.h"
 #include "tessera_queue.h"
 
-/**
- * struct timeout_attribute - the file of a queue's timeout
- */
-struct timeout_attribute {
-	/** @base: the attribute */
-	struct device_attribute base;
-	/** @name: of the file */
-	char name[8];
-};
-
 /* Of each queue that a device may have; a device shows those of the queues that it has */
-static struct timeout_attribute timeout_attributes[TESSERA_MAX_QUEUES];
+static struct device_attribute timeouts[TESSERA_MAX_QUEUES];
+static char timeout_names[TESSERA_MAX_QUEUES][8];
 static struct attribute *timeout_list[TESSERA_MAX_QUEUES + 1];
 
 static struct tessera_queue *to_queue(struct device *dev, struct device_attribute *attribute)
 {
-	struct tessera_device *tdev = dev_get_drvdata(dev);
-
-	return &tdev->queues[container_of(attribute, struct timeout_attribute, base) -
-			     timeout_attributes];
+	return &((struct tessera_device *)dev_get_drvdata(dev))->queues[attribute - timeouts];
 }
 
 static ssize_t timeout_show(struct device *dev, struct device_attribute *attribute, char *text)
@@ -77,14 +65,10 @@ void __init tessera_sysfs_init(void)
 	u32 q;
 
 	for (q = 0; q < TESSERA_MAX_QUEUES; q++) {
-		struct timeout_attribute *timeout = &timeout_attributes[q];
-
-		snprintf(timeout->name, sizeof(timeout->name), "pe%u", q);
-		timeout->base = (struct device_attribute){
-			.attr = { .name = timeout->name, .mode = 0644 },
-			.show = timeout_show,
-			.store = timeout_store,
-		};
-		timeout_list[q] = &timeout->base.attr;
+		snprintf(timeout_names[q], sizeof(timeout_names[q]), "pe%u", q);
+		timeouts[q] = (struct device_attribute)
+			__ATTR(unnamed, 0644, timeout_show, timeout_store);
+		timeouts[q].attr.name = timeout_names[q];
+		timeout_list[q] = &timeouts[q].attr;
 	}
 }

@@ -16,8 +16,6 @@
 #include "qemu/bswap.h"
 #include "tessera.h"
 
-QEMU_BUILD_BUG_ON(sizeof(struct tessera_hw_counters) !=
-		  sizeof(struct drm_tessera_job_counters));
 QEMU_BUILD_BUG_ON(TESSERA_MAX_QUEUES > ENGINE_MAX_UNITS);
 
 /* What a job has the links carry */

@@ -101,11 +101,11 @@ static void contents_move_out_and_in_again(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 0, place(bos[pe], pe));
 		memset(contents(bos[pe]), pe + 1, bos[pe]->base.base.size);
 	}
-	tessera_sram_suspend(tdev);
+	tessera_sram_move(tdev, true);
 	KUNIT_EXPECT_PTR_EQ(test, NULL,
 			    memchr_inv((void __force *)tdev->sram, 0, NUM_PES * PE_SIZE));
 	memset((void __force *)tdev->sram, 0x55, NUM_PES * PE_SIZE);
-	tessera_sram_resume(tdev);
+	tessera_sram_move(tdev, false);
 	for (pe = 0; pe < NUM_PES; pe++) {
 		size_t size = bos[pe]->base.base.size;
 

@@ -29,9 +29,9 @@ static void push(struct machine *m, unsigned queue, const struct job *job, uint6
 	entry_push(m, queue, entry);
 }
 
-static struct tessera_hw_counters counters_at(struct machine *m, uint64_t address)
+static struct drm_tessera_job_counters counters_at(struct machine *m, uint64_t address)
 {
-	struct tessera_hw_counters counters;
+	struct drm_tessera_job_counters counters;
 	uint64_t *words = (uint64_t *)&counters;
 	unsigned i;
 
@@ -42,9 +42,10 @@ static struct tessera_hw_counters counters_at(struct machine *m, uint64_t addres
 }
 
 /* Runs a job that succeeds on a queue; its counters. */
-static struct tessera_hw_counters counted(struct machine *m, unsigned queue, const struct job *job)
+static struct drm_tessera_job_counters counted(struct machine *m, unsigned queue,
+					       const struct job *job)
 {
-	uint64_t address = allocate(m, sizeof(struct tessera_hw_counters));
+	uint64_t address = allocate(m, sizeof(struct drm_tessera_job_counters));
 
 	push(m, queue, job, address);
 	doorbell(m, queue);
@@ -64,7 +65,7 @@ static uint64_t total(struct machine *m, unsigned queue, size_t offset)
 }
 
 #define TOTAL(m, queue, member) \
-	total(m, queue, offsetof(struct tessera_hw_counters, member))
+	total(m, queue, offsetof(struct drm_tessera_job_counters, member))
 
 static void system_pair(struct machine *m, uint64_t size)
 {
@@ -78,7 +79,7 @@ static void a_copy_counts_its_bytes_and_bursts(void)
 {
 	struct machine m;
 	struct job job = job_bytes(6400);
-	struct tessera_hw_counters counters;
+	struct drm_tessera_job_counters counters;
 
 	counting_start(&m, "", 1);
 	system_pair(&m, 8192);
@@ -106,7 +107,7 @@ static void what_windows_leave_out_is_counted(void)
 {
 	struct machine m;
 	struct job job = job_bytes(6400);
-	struct tessera_hw_counters counters;
+	struct drm_tessera_job_counters counters;
 
 	counting_start(&m, "", 1);
 	system_pair(&m, 8192);
@@ -128,7 +129,7 @@ static void indices_are_counted_and_what_they_lead_to_by_element(void)
 {
 	struct machine m;
 	struct job job = job_gather(4, 16);
-	struct tessera_hw_counters counters;
+	struct drm_tessera_job_counters counters;
 
 	counting_start(&m, "", 1);
 	system_pair(&m, 8192);
@@ -146,7 +147,7 @@ static void the_model_follows_its_properties(void)
 {
 	struct machine m;
 	struct job job = job_bytes(6400);
-	struct tessera_hw_counters counters;
+	struct drm_tessera_job_counters counters;
 
 	counting_start(&m, "clock=2000000,efficiency=50,dram-bandwidth=64000,dram-latency=10,"
 		       "dram-burst=128,dram-energy=3,sram-bandwidth=1000,sram-burst=32,"
@@ -203,7 +204,7 @@ static uint64_t tensor_cycles(struct machine *m, enum layout layout, bool is_mat
 {
 	struct job load = job_tensor(layout, (layout == NHWC) == is_matched);
 	struct job use = load;
-	struct tessera_hw_counters loaded, used;
+	struct drm_tessera_job_counters loaded, used;
 	unsigned d;
 
 	load.operands[DESTINATION].buffer = IN_SRAM;
@@ -261,8 +262,8 @@ static void a_job_that_fails_counts_nothing(void)
 	counting_start(&m, "", 1);
 	system_pair(&m, 8192);
 	counted(&m, 0, &good);
-	address = allocate(&m, sizeof(struct tessera_hw_counters));
-	qtest_memset(m.qts, address, 0xee, sizeof(struct tessera_hw_counters));
+	address = allocate(&m, sizeof(struct drm_tessera_job_counters));
+	qtest_memset(m.qts, address, 0xee, sizeof(struct drm_tessera_job_counters));
 	push(&m, 0, &bad, address);
 	doorbell(&m, 0);
 	assert_fault(result_next(&m, 0), DRM_TESSERA_CAUSE_BOUNDS, DESTINATION, 8192);
@@ -275,7 +276,7 @@ static void a_job_with_too_involved_windows_says_so(void)
 {
 	struct machine m;
 	struct job job = job_bytes(0), next = job_bytes(64);
-	struct tessera_hw_counters counters;
+	struct drm_tessera_job_counters counters;
 
 	counting_start(&m, "", 1);
 	system_pair(&m, 160000);
@@ -445,7 +446,7 @@ static void what_is_read_elsewhere_goes_along_rows_first(void)
 	};
 	struct machine m;
 	struct job job = job_bytes(4096);
-	struct tessera_hw_counters counters;
+	struct drm_tessera_job_counters counters;
 
 	counting_start(&m, "queues=6", 1);
 	system_pair(&m, 8192);
@@ -470,7 +471,7 @@ static void what_is_written_elsewhere_goes_the_other_way(void)
 	};
 	struct machine m;
 	struct job job = job_bytes(4096);
-	struct tessera_hw_counters counters;
+	struct drm_tessera_job_counters counters;
 
 	counting_start(&m, "queues=6,link-bandwidth=1000,link-latency=5,link-energy=7", 1);
 	system_pair(&m, 8192);
@@ -502,7 +503,7 @@ static void a_buffer_in_two_elements_is_counted_in_each(void)
 	static const unsigned links[][2] = { { 1, TESSERA_LINK_WEST } };
 	struct machine m;
 	struct job job = job_bytes(4096);
-	struct tessera_hw_counters counters;
+	struct drm_tessera_job_counters counters;
 
 	counting_start(&m, "", 1);
 	system_pair(&m, 8192);
@@ -556,7 +557,7 @@ static void jobs_at_the_same_time_wait_for_links(void)
 {
 	struct machine m;
 	struct job endless = job_endless(), job = job_bytes(4096);
-	struct tessera_hw_counters first, second;
+	struct drm_tessera_job_counters first, second;
 	uint64_t places[3];
 	unsigned queue;
 

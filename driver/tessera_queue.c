@@ -156,6 +156,23 @@ static struct tessera_submission *oldest_submission(struct tessera_queue *queue)
 	return list_first_entry_or_null(&queue->running, struct tessera_submission, running_node);
 }
 
+/* What of that has results, up to whole submissions: a device that is wrong frees nothing in use */
+static u64 confirm(const struct tessera_queue *queue, u64 completed)
+{
+	const struct tessera_submission *submission;
+
+	list_for_each_entry(submission, &queue->running, running_node) {
+		u32 slot = (submission->first_entry + submission->num_jobs - 1) % TESSERA_RING_SIZE;
+
+		if (submission->last_sequence > completed)
+			break;
+		if (le64_to_cpu(queue->memory->results[slot].sequence) != submission->last_sequence)
+			return max(queue->completed,
+				   submission->last_sequence - submission->num_jobs);
+	}
+	return completed;
+}
+
 /* Completes up to what the completion word says. False: it says nothing new, or nonsense */
 static bool complete_some(struct tessera_queue *queue)
 {
@@ -172,6 +189,9 @@ static bool complete_some(struct tessera_queue *queue)
 	}
 	/* Pairs with the device, which writes results before it writes the completion word */
 	dma_rmb();
+	completed = confirm(queue, completed);
+	if (completed == queue->completed)
+		return false;
 	queue->completed = completed;
 	while ((submission = oldest_submission(queue)) && submission->last_sequence <= completed)
 		end_submission(queue, submission, DRM_TESSERA_CAUSE_NONE, 0);

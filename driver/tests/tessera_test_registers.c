@@ -32,27 +32,23 @@ static int write_test_register(struct tessera_device *tdev, u32 offset, u64 valu
 	return 0;
 }
 
-static int get_test_hang(void *data, u64 *value)
-{
-	return read_test_register(data, TESSERA_REG_TEST_HANG, value);
-}
+#define TEST_REGISTER(name, NAME)							\
+static int get_test_##name(void *data, u64 *value)					\
+{											\
+	return read_test_register(data, TESSERA_REG_TEST_##NAME, value);		\
+}											\
+											\
+static int set_test_##name(void *data, u64 value)					\
+{											\
+	return write_test_register(data, TESSERA_REG_TEST_##NAME, value);		\
+}											\
+DEFINE_DEBUGFS_ATTRIBUTE(test_##name##_fops, get_test_##name, set_test_##name, "%llu\n")
 
-static int set_test_hang(void *data, u64 value)
-{
-	return write_test_register(data, TESSERA_REG_TEST_HANG, value);
-}
-DEFINE_DEBUGFS_ATTRIBUTE(test_hang_fops, get_test_hang, set_test_hang, "%llu\n");
-
-static int get_test_skew(void *data, u64 *value)
-{
-	return read_test_register(data, TESSERA_REG_TEST_SKEW, value);
-}
-
-static int set_test_skew(void *data, u64 value)
-{
-	return write_test_register(data, TESSERA_REG_TEST_SKEW, value);
-}
-DEFINE_DEBUGFS_ATTRIBUTE(test_skew_fops, get_test_skew, set_test_skew, "%llu\n");
+TEST_REGISTER(hang, HANG);
+TEST_REGISTER(skew, SKEW);
+TEST_REGISTER(slow, SLOW);
+TEST_REGISTER(corrupt, CORRUPT);
+TEST_REGISTER(drop, DROP);
 
 /* How long it takes from a write to a register to the interrupt, and to a task that waits for it */
 static int get_test_round_trip(void *data, u64 *value)
@@ -84,5 +80,8 @@ void tessera_test_registers_init(struct tessera_device *tdev)
 
 	debugfs_create_file("test_hang", 0600, root, tdev, &test_hang_fops);
 	debugfs_create_file("test_skew", 0600, root, tdev, &test_skew_fops);
+	debugfs_create_file("test_slow", 0600, root, tdev, &test_slow_fops);
+	debugfs_create_file("test_corrupt", 0600, root, tdev, &test_corrupt_fops);
+	debugfs_create_file("test_drop", 0600, root, tdev, &test_drop_fops);
 	debugfs_create_file("test_round_trip", 0400, root, tdev, &test_round_trip_fops);
 }

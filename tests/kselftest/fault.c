@@ -418,6 +418,59 @@ TEST_F_TIMEOUT(hang, next_job_on_the_queue_succeeds, TEST_LONG_TIMEOUT)
 	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
 }
 
+/* Nobody tells the driver: it looks by itself */
+TEST_F_TIMEOUT(hang, job_whose_interrupt_is_lost_completes, TEST_LONG_TIMEOUT)
+{
+	int k;
+
+	TEST_DEVICE_OR_SKIP;
+	for (k = 0; k < 3; k++) {
+		test_fill(self->destination.map, SIZE, 2);
+		ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_drop", 1));
+		ASSERT_EQ(1, test_run(_metadata, self->fd, &self->submit));
+		EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
+		EXPECT_EQ(0, test_read_debugfs(_metadata, self->fd, "test_drop"));
+	}
+}
+
+/*
+ * The device says of the first job that the second has completed, too, which then is late. Until it
+ * has run nothing of it is over: neither its fence, nor what it works with.
+ */
+TEST_F_TIMEOUT(hang, completion_that_runs_ahead_completes_nothing, TEST_LONG_TIMEOUT)
+{
+	struct test_buffer other = test_buffer_create(_metadata, self->fd, SIZE);
+	struct drm_tessera_submit submit;
+	struct test_job job;
+	int first, second;
+
+	TEST_DEVICE_OR_SKIP;
+	test_job_copy(&job, other.handle, self->source.handle, SIZE / 4);
+	submit = test_submission(&job.job, 1);
+	submit.queue = 0;
+	ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_corrupt", 1));
+	ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_slow", 300));
+	first = test_submit_fence(_metadata, self->fd, &self->submit);
+	second = test_submit_fence(_metadata, self->fd, &submit);
+	EXPECT_EQ(1, test_sync_file_wait(_metadata, first));
+	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
+	EXPECT_EQ(1, test_sync_file_wait(_metadata, second));
+	EXPECT_EQ(SIZE, test_filled(other.map, SIZE, 1));
+	ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_slow", 0));
+	munmap(other.map, SIZE);
+	close(first);
+	close(second);
+}
+
+TEST_F_TIMEOUT(hang, completion_that_lags_behind_is_made_up_for, TEST_LONG_TIMEOUT)
+{
+	TEST_DEVICE_OR_SKIP;
+	ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_corrupt", 0xffffffff));
+	EXPECT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
+	EXPECT_EQ(1, test_run(_metadata, self->fd, &self->submit));
+	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
+}
+
 TEST_F_TIMEOUT(hang, hang_after_hang_is_recovered, TEST_LONG_TIMEOUT)
 {
 	int k;

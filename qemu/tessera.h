@@ -3,9 +3,9 @@
  * The model of the Tessera device: its state and what its files give each other. The registers,
  * interrupts and resets are in tessera.c, the queues and the threads that run them in
  * tessera-queue.c, one job's way from descriptor to engine in tessera-job.c, what it counts in
- * tessera-counters.c, buffers as the engine sees them in tessera-view.c, what is saved and loaded in
- * tessera-state.c. What it is part of, and how it gets to guest memory, is behind tessera-host.h;
- * the host's lock is said there to be what worker threads never take.
+ * tessera-counters.c, buffers as the engine sees them in tessera-view.c, what is saved and loaded
+ * in tessera-state.c. What it is part of, and how it gets to guest memory, is behind
+ * tessera-host.h; the host's lock is said there to be what worker threads never take.
  *
  * A small job may run in the thread of a processor that writes a doorbell, under the host's lock:
  * the same functions, which do not care. What then may take long is left to the workers.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The seam between the model of the device and the program that it is part of, its host: guest
- * memory, interrupts and time. The model, tessera.c and tessera-queue.c, -job.c, -view.c and
- * -state.c, knows its host by this page alone. In QEMU the host is tessera-pci.c with tessera-dma.c
- * and tessera-iommu.c; Documentation/device.rst says what another one has to do.
+ * memory, interrupts and time. The model, tessera.c and tessera-queue.c, -job.c, -counters.c,
+ * -view.c and -state.c, knows its host by this page alone. In QEMU the host is tessera-pci.c with
+ * tessera-dma.c and tessera-iommu.c; Documentation/device.rst says what another one has to do.
  *
  * The host has one lock that is held while it calls the model: in QEMU the BQL. Worker threads of
  * the model NEVER take it: whoever resets or removes the device holds it and waits for them. So

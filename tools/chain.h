@@ -45,6 +45,7 @@ struct chain {
 	struct chain_step steps[CHAIN_MAX_STEPS];
 	bool is_unfused;
 	bool is_verified;
+	bool is_counted;
 	bool is_json;
 };
 

@@ -13,6 +13,7 @@ enum {
 	OPTION_UNPACK = 1,
 	OPTION_NO_FUSE,
 	OPTION_VERIFY,
+	OPTION_COUNTERS,
 	OPTION_JSON,
 	OPTION_VALUE = 256,		/* and up: by place in values[] */
 	OPTION_STEP = 512,		/* and up: by enum chain_step_kind */
@@ -48,7 +49,7 @@ static const char *const steps[CHAIN_NUM_KINDS] = {
 	[CHAIN_COMPUTE] = "compute",
 };
 
-#define NUM_OTHERS 5	/* the flags, and the zero at the end */
+#define NUM_OTHERS 6	/* the flags, and the zero at the end */
 
 static void list_options(struct option *options)
 {
@@ -56,6 +57,7 @@ static void list_options(struct option *options)
 		{ "unpack", optional_argument, NULL, OPTION_UNPACK },
 		{ "no-fuse", no_argument, NULL, OPTION_NO_FUSE },
 		{ "verify", no_argument, NULL, OPTION_VERIFY },
+		{ "counters", no_argument, NULL, OPTION_COUNTERS },
 		{ "json", no_argument, NULL, OPTION_JSON },
 	};
 
@@ -112,6 +114,9 @@ static int take_option(const struct command *command, struct chain *chain, int o
 		return STATUS_OK;
 	case OPTION_VERIFY:
 		chain->is_verified = true;
+		return STATUS_OK;
+	case OPTION_COUNTERS:
+		chain->is_counted = true;
 		return STATUS_OK;
 	case OPTION_JSON:
 		chain->is_json = true;

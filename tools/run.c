@@ -73,9 +73,10 @@ static int open_device(struct run *run, struct accel_error *error)
 	ret = command_open(name, &run->device, error);
 	if (ret)
 		return ret;
-	return accel_device_set_priority(run->device,
-					 is_low ? ACCEL_PRIORITY_LOW : ACCEL_PRIORITY_NORMAL,
-					 error);
+	ret = accel_device_set_priority(run->device,
+					is_low ? ACCEL_PRIORITY_LOW : ACCEL_PRIORITY_NORMAL,
+					error);
+	return ret ? ret : accel_device_set_counting(run->device, run->chain->is_counted, error);
 }
 
 /* Whatever can be wrong with what was asked for shows here, before any work is done. */
@@ -147,10 +148,20 @@ struct pass {
 	struct accel_task *task;
 };
 
+static void add_counters(struct accel_job_counters *sum, const struct accel_job_counters *counters)
+{
+	const uint64_t *from = (const uint64_t *)counters;
+	uint64_t *to = (uint64_t *)sum;
+
+	for (size_t n = 0; n < sizeof(*sum) / sizeof(*to); n++)
+		to[n] += from[n];
+}
+
 static void add_times(struct run_report *report, struct accel_fence *fence)
 {
 	struct accel_fence_result result;
 	struct accel_job_result job_result;
+	struct accel_job_counters counters;
 
 	if (accel_fence_result(fence, &result, NULL))
 		return;
@@ -158,6 +169,8 @@ static void add_times(struct run_report *report, struct accel_fence *fence)
 	for (uint32_t j = 0; j < result.num_jobs; j++) {
 		if (!accel_fence_job_result(fence, j, &job_result, NULL))
 			report->device_ns += job_result.device_ns;
+		if (!accel_fence_job_counters(fence, j, &counters, NULL))
+			add_counters(&report->counters, &counters);
 	}
 }
 
@@ -403,6 +416,70 @@ static void print_text(const struct chain *chain, const struct run_report *repor
 	       report->num_jobs == 1 ? "" : "s", chain->is_verified ? "; verified" : "");
 }
 
+static double microseconds(const struct run_report *report, uint64_t cycles)
+{
+	return 1e3 * (double)cycles / report->device.clock_khz;
+}
+
+static const char *const memories[] = { "system", "sram" };
+
+static void print_counters(const struct run_report *report)
+{
+	const struct accel_job_counters *counters = &report->counters;
+
+	if (counters->uncounted)
+		printf("counters: %" PRIu64 " job%s with windows too involved to be counted\n",
+		       counters->uncounted, counters->uncounted == 1 ? "" : "s");
+	printf("counters: %" PRIu64 " points, %" PRIu64 " loads and stores left out by windows\n",
+	       counters->points, counters->windows_failed);
+	for (size_t m = 0; m < sizeof(memories) / sizeof(memories[0]); m++) {
+		const struct accel_memory_counters *memory = &counters->memory[m];
+
+		if (!memory->bursts_read && !memory->bursts_written)
+			continue;
+		printf("%s memory: %" PRIu64 " bytes read in %" PRIu64 " bursts, %.1f us; %" PRIu64
+		       " written in %" PRIu64 ", %.1f us\n", memories[m], memory->bytes_read,
+		       memory->bursts_read, microseconds(report, memory->cycles_read),
+		       memory->bytes_written, memory->bursts_written,
+		       microseconds(report, memory->cycles_written));
+	}
+	if (counters->noc_bytes)
+		printf("network: %" PRIu64 " bytes over %" PRIu64 " links, %.1f us and %.1f us "
+		       "until they were free\n", counters->noc_bytes, counters->noc_hops,
+		       microseconds(report, counters->noc_cycles),
+		       microseconds(report, counters->noc_wait_cycles));
+	printf("model: %.1f us, %.3f uJ\n", microseconds(report, counters->cycles),
+	       (double)counters->energy_pj / 1e6);
+}
+
+static void print_json_counters(struct json *json, const struct run_report *report)
+{
+	const struct accel_job_counters *counters = &report->counters;
+
+	json_begin_object(json, "counters");
+	json_unsigned(json, "clock_khz", report->device.clock_khz);
+	json_unsigned(json, "points", counters->points);
+	json_unsigned(json, "windows_failed", counters->windows_failed);
+	for (size_t m = 0; m < sizeof(memories) / sizeof(memories[0]); m++) {
+		json_begin_object(json, memories[m]);
+		json_unsigned(json, "bytes_read", counters->memory[m].bytes_read);
+		json_unsigned(json, "bytes_written", counters->memory[m].bytes_written);
+		json_unsigned(json, "bursts_read", counters->memory[m].bursts_read);
+		json_unsigned(json, "bursts_written", counters->memory[m].bursts_written);
+		json_unsigned(json, "cycles_read", counters->memory[m].cycles_read);
+		json_unsigned(json, "cycles_written", counters->memory[m].cycles_written);
+		json_end_object(json);
+	}
+	json_unsigned(json, "noc_bytes", counters->noc_bytes);
+	json_unsigned(json, "noc_hops", counters->noc_hops);
+	json_unsigned(json, "noc_cycles", counters->noc_cycles);
+	json_unsigned(json, "noc_wait_cycles", counters->noc_wait_cycles);
+	json_unsigned(json, "cycles", counters->cycles);
+	json_unsigned(json, "energy_pj", counters->energy_pj);
+	json_unsigned(json, "uncounted", counters->uncounted);
+	json_end_object(json);
+}
+
 static void print_json(const struct chain *chain, const struct run_report *report)
 {
 	struct json json = { .stream = stdout };
@@ -424,6 +501,8 @@ static void print_json(const struct chain *chain, const struct run_report *repor
 	json_unsigned(&json, "total_ns", report->total_ns);
 	json_unsigned(&json, "device_ns", report->device_ns);
 	json_bool(&json, "verified", chain->is_verified);
+	if (chain->is_counted)
+		print_json_counters(&json, report);
 	json_end_object(&json);
 }
 
@@ -452,6 +531,8 @@ static int run_run(int argc, char **argv)
 		print_json(&chain, &report);
 	else
 		print_text(&chain, &report);
+	if (chain.is_counted && !chain.is_json)
+		print_counters(&report);
 	return STATUS_OK;
 }
 
@@ -472,6 +553,7 @@ const struct command run_command = {
 		"  --device NAME    auto (the first Tessera, else the CPU), cpu, or a node's path\n"
 		"  --priority WHAT  normal, or low: others go before, where the device is shared\n"
 		"  --verify         compare with the same steps done one at a time on the CPU\n"
+		"  --counters       count what the jobs do to memory, and model what it costs\n"
 		"  --json           report as JSON\n",
 	.run = run_run,
 };

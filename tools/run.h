@@ -20,6 +20,7 @@ struct run_report {
 	uint64_t bytes_written;
 	uint64_t total_ns;	/* from submission to completion */
 	uint64_t device_ns;	/* of it on the device */
+	struct accel_job_counters counters;	/* --counters: of all jobs together */
 };
 
 /*

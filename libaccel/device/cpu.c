@@ -15,6 +15,7 @@
 
 #include "device/cpu_grid.h"
 #include "device/device.h"
+#include "device/counters.h"
 #include "device/fence.h"
 
 static int cpu_identify(struct accel_buffer *buffer, int fd, struct accel_error *error)
@@ -274,6 +275,17 @@ static void run_plans(struct threads *threads, struct engine_plan *const *plans,
 	result->end_ns = (uint64_t)device_now_ns();
 }
 
+/* Of those that succeeded; what cannot be counted for lack of memory says so. */
+static void count_jobs(const struct accel_submission *submission, struct accel_fence *fence)
+{
+	for (uint32_t i = 0; i < fence->num_jobs; i++) {
+		if (fence->job_results[i].cause == ACCEL_CAUSE_NONE &&
+		    counters_of_job(submission->jobs[i], &submission->device->info,
+				    &fence->counters[i]))
+			fence->counters[i].uncounted = 1;
+	}
+}
+
 static int cpu_submit(struct accel_submission *submission, struct accel_fence *const *in_fences,
 		      size_t num_in_fences, struct accel_error *error)
 {
@@ -287,6 +299,8 @@ static int cpu_submit(struct accel_submission *submission, struct accel_fence *c
 			return ret;
 	}
 	run_plans(&submission->device->threads, submission->plans, fence);
+	if (fence->counters)
+		count_jobs(submission, fence);
 	fence->has_result = true;
 	return 0;
 }
@@ -335,6 +349,7 @@ int cpu_open(struct accel_device *device, const char *name, struct accel_error *
 	info->driver_version[2] = ACCEL_VERSION_PATCH;
 	info->num_queues = grid.num_pes;
 	info->grid_columns = grid.columns;
+	info->clock_khz = counters_clock_khz();
 	info->sram_size = grid.sram_size;
 	info->max_rank = ACCEL_MAX_RANK;
 	info->max_sources = ACCEL_MAX_SOURCES;

@@ -144,6 +144,7 @@ ACCEL_API int accel_open(const char *name, struct accel_device **result, struct 
 		return accel_error_set(error, -ENOMEM, "device: out of memory");
 	atomic_init(&device->refs, 1);
 	atomic_init(&device->priority, ACCEL_PRIORITY_NORMAL);
+	atomic_init(&device->is_counting, false);
 	pthread_mutex_init(&device->buffers_lock, NULL);
 	device->fd = -1;
 	ret = open_backend(device, name, error);

@@ -23,6 +23,7 @@ struct accel_device {
 	int fd;				/* Tessera: the open node; CPU: -1 */
 	struct threads threads;		/* CPU */
 	atomic_uint priority;		/* enum accel_priority of the next submit */
+	atomic_bool is_counting;	/* fences made from now on have counters */
 	/*
 	 * Protects buffers, and each buffer's count going to 0, against imports; and sram_used.
 	 */
@@ -68,11 +69,12 @@ struct accel_fence {
 	int fd;				/* imported: the sync_file; otherwise -1 */
 	uint32_t num_jobs;
 	struct fence_job *jobs;		/* NULL: imported */
-	/* Protects what follows. Both are written once, when has_result becomes true. */
+	/* Protects what follows. All are written once, when has_result becomes true. */
 	pthread_mutex_t lock;
 	bool has_result;
 	struct accel_fence_result result;
 	struct accel_job_result *job_results;
+	struct accel_job_counters *counters;	/* of each job; NULL: not counted */
 };
 
 struct fence_ops {

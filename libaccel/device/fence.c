@@ -21,6 +21,7 @@ struct accel_fence *fence_create(struct accel_device *device, struct accel_job *
 				 size_t num_jobs)
 {
 	struct accel_fence *fence = calloc(1, sizeof(*fence));
+	bool is_counted = false;
 
 	if (!fence)
 		return NULL;
@@ -33,7 +34,11 @@ struct accel_fence *fence_create(struct accel_device *device, struct accel_job *
 		return fence;
 	fence->jobs = calloc(num_jobs, sizeof(fence->jobs[0]));
 	fence->job_results = calloc(num_jobs, sizeof(fence->job_results[0]));
-	if (!fence->jobs || !fence->job_results) {
+	if (device && atomic_load_explicit(&device->is_counting, memory_order_relaxed)) {
+		fence->counters = calloc(num_jobs, sizeof(fence->counters[0]));
+		is_counted = true;
+	}
+	if (!fence->jobs || !fence->job_results || (is_counted && !fence->counters)) {
 		fence_free(fence);
 		return NULL;
 	}
@@ -55,6 +60,7 @@ void fence_free(struct accel_fence *fence)
 	pthread_mutex_destroy(&fence->lock);
 	free(fence->jobs);
 	free(fence->job_results);
+	free(fence->counters);
 	free(fence);
 }
 
@@ -210,6 +216,17 @@ static int need_result(struct accel_fence *fence, struct accel_error *error)
 	return ret ? ret : get_result(fence, error);
 }
 
+/* The same, and it has that job. */
+static int need_job_result(struct accel_fence *fence, uint32_t job, struct accel_error *error)
+{
+	int ret = need_result(fence, error);
+
+	if (!ret && job >= fence->num_jobs)
+		return accel_error_set(error, -EINVAL, "fence: job %u, expected less than %u", job,
+				       fence->num_jobs);
+	return ret;
+}
+
 ACCEL_API int accel_fence_result(struct accel_fence *fence, struct accel_fence_result *result,
 				 struct accel_error *error)
 {
@@ -223,14 +240,24 @@ ACCEL_API int accel_fence_result(struct accel_fence *fence, struct accel_fence_r
 ACCEL_API int accel_fence_job_result(struct accel_fence *fence, uint32_t job,
 				     struct accel_job_result *result, struct accel_error *error)
 {
-	int ret = need_result(fence, error);
+	int ret = need_job_result(fence, job, error);
+
+	if (!ret)
+		*result = fence->job_results[job];
+	return ret;
+}
+
+ACCEL_API int accel_fence_job_counters(struct accel_fence *fence, uint32_t job,
+				       struct accel_job_counters *counters,
+				       struct accel_error *error)
+{
+	int ret = need_job_result(fence, job, error);
 
 	if (ret)
 		return ret;
-	if (job >= fence->num_jobs)
-		return accel_error_set(error, -EINVAL, "fence: job %u, expected less than %u", job,
-				       fence->num_jobs);
-	*result = fence->job_results[job];
+	if (!fence->counters)
+		return accel_error_set(error, -ENODATA, "fence: its jobs were not counted");
+	*counters = fence->counters[job];
 	return 0;
 }
 

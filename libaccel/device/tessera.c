@@ -101,6 +101,7 @@ static int query_info(struct accel_device *device, const char *path, struct acce
 	info->sram_size = answer.sram_size;
 	info->max_buffer_size = answer.max_bo_size;
 	info->grid_columns = answer.grid_columns;
+	info->clock_khz = answer.clock_khz;
 	return 0;
 }
 
@@ -268,6 +269,9 @@ static int tessera_fetch_result(struct accel_fence *fence, struct accel_error *e
 		.results.stride = sizeof(fence->job_results[0]),
 		.results.count = fence->num_jobs,
 		.results.pointer = (uintptr_t)fence->job_results,
+		.counters.stride = sizeof(fence->counters[0]),
+		.counters.count = fence->counters ? fence->num_jobs : 0,
+		.counters.pointer = (uintptr_t)fence->counters,
 	};
 	struct drm_tessera_dev_query query = {
 		.type = DRM_TESSERA_DEV_QUERY_SUBMIT_RESULT,
@@ -456,6 +460,7 @@ static int submit_jobs(struct accel_submission *submission, const struct in_sync
 	struct drm_tessera_submit submit = {
 		.queue = submission->queue,
 		.priority = atomic_load_explicit(&device->priority, memory_order_relaxed),
+		.flags = fence->counters ? DRM_TESSERA_SUBMIT_COUNTERS : 0,
 		.jobs.stride = sizeof(submission->arguments[0]),
 		.jobs.count = (uint32_t)submission->num_jobs,
 		.jobs.pointer = (uintptr_t)submission->arguments,

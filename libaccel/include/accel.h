@@ -122,6 +122,7 @@ struct accel_device_info {
 	uint64_t sram_size;		/* bytes of on-chip memory of each PE */
 	uint64_t max_buffer_size;	/* bytes */
 	uint32_t grid_columns;		/* PE n is in column n % grid_columns; 0: not told */
+	uint32_t clock_khz;		/* cycles of counters in a millisecond; 0: it has none */
 };
 
 /*
@@ -170,6 +171,13 @@ enum accel_priority {
  * begins. Errors: -EINVAL.
  */
 ACCEL_API int accel_device_set_priority(struct accel_device *device, enum accel_priority priority,
+					struct accel_error *error);
+
+/*
+ * Whether the device counts what jobs do to memory: of what is submitted from now on, and of tasks
+ * that are made from now on; at first it does not. -ENOTSUP where it cannot.
+ */
+ACCEL_API int accel_device_set_counting(struct accel_device *device, bool is_counting,
 					struct accel_error *error);
 
 ACCEL_API struct accel_device *accel_device_ref(struct accel_device *device);
@@ -456,6 +464,35 @@ struct accel_job_result {
 	uint64_t device_ns;	/* nanoseconds from start to end on the device */
 };
 
+/* What a job did to a memory, in bytes of elements and indices, and in bursts of the memory. */
+struct accel_memory_counters {
+	uint64_t bytes_read;
+	uint64_t bytes_written;
+	uint64_t bursts_read;
+	uint64_t bursts_written;
+	uint64_t cycles_read;		/* by the model of the device */
+	uint64_t cycles_written;
+};
+
+/*
+ * What a job did: exact, and by a model of an accelerator, which Documentation/device.rst
+ * describes, in cycles and energy. The CPU has the model with its default parameters, and no
+ * network. Of a job that failed all is zero.
+ */
+struct accel_job_counters {
+	uint64_t points;		/* of its loops */
+	uint64_t windows_failed;	/* loads and stores that a window kept from happening */
+	struct accel_memory_counters memory[2];	/* the system's, and that of PEs */
+	uint64_t noc_bytes;		/* that crossed the network between PEs, in bursts */
+	uint64_t noc_hops;		/* links that these bursts crossed, of all together */
+	uint64_t noc_cycles;		/* that the network took for them, had it been idle */
+	uint64_t noc_wait_cycles;	/* more, for others were on its links */
+	uint64_t cycles;		/* from its start to its end */
+	uint64_t energy_pj;		/* picojoules */
+	uint64_t uncounted;		/* 1: too involved; all but points and this is zero */
+	uint64_t reserved;
+};
+
 /* How a submission ended. Times are of CLOCK_MONOTONIC. */
 struct accel_fence_result {
 	uint32_t num_jobs;
@@ -493,6 +530,11 @@ ACCEL_API int accel_fence_result(struct accel_fence *fence, struct accel_fence_r
 /* How one job of it ended. Errors as above, and -EINVAL if there is no such job. */
 ACCEL_API int accel_fence_job_result(struct accel_fence *fence, uint32_t job,
 				     struct accel_job_result *result, struct accel_error *error);
+
+/* The same of its counters; -ENODATA also if accel_device_set_counting() was not asked before. */
+ACCEL_API int accel_fence_job_counters(struct accel_fence *fence, uint32_t job,
+				       struct accel_job_counters *counters,
+				       struct accel_error *error);
 
 /*
  * A new sync_file for the fence, close-on-exec, the caller's to close. -ENOTSUP for fences of

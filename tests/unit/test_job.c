@@ -512,6 +512,58 @@ static void job_result_past_the_last_is_refused(void **state)
 	accel_job_unref(job);
 }
 
+static void fence_has_counters_where_they_were_asked_for(void **state)
+{
+	struct fixture *fixture = *state;
+	struct accel_job *job = create_row_copy(fixture, 3, 0);
+	struct accel_job_counters counters;
+	struct accel_fence *fence;
+
+	expect_ok(accel_device_set_counting(fixture->device, true, &error));
+	expect_ok(accel_submit(fixture->device, &job, 1, NULL, 0, &fence, &error));
+	expect_ok(accel_device_set_counting(fixture->device, false, &error));
+	expect_ok(accel_fence_job_counters(fence, 0, &counters, &error));
+	assert_int_equal(counters.points, 3);
+	assert_int_equal(counters.memory[0].bytes_read, 3 * 4);
+	assert_int_equal(counters.memory[0].bytes_written, 3 * 4);
+	assert_int_equal(counters.memory[0].bursts_read, 1);
+	assert_int_equal(counters.memory[1].bytes_read, 0);
+	assert_int_equal(counters.uncounted, 0);
+	expect_failure(accel_fence_job_counters(fence, 1, &counters, &error), -EINVAL,
+		       "fence: job 1, expected less than 1");
+	accel_fence_unref(fence);
+	expect_ok(accel_submit(fixture->device, &job, 1, NULL, 0, &fence, &error));
+	expect_failure(accel_fence_job_counters(fence, 0, &counters, &error), -ENODATA,
+		       "fence: its jobs were not counted");
+	accel_fence_unref(fence);
+	accel_job_unref(job);
+}
+
+static void job_that_fails_counts_nothing(void **state)
+{
+	static const int32_t indices[] = { 1, 12, 2 };
+	struct fixture *fixture = *state;
+	struct accel_buffer *buffer = create_indices(fixture, indices, 3);
+	struct accel_job *jobs[] = {
+		create_gather(fixture, buffer, 3, 10),
+		create_row_copy(fixture, 3, 100),
+	};
+	struct accel_job_counters counters, zero = { 0 };
+	struct accel_fence *fence;
+
+	expect_ok(accel_device_set_counting(fixture->device, true, &error));
+	expect_ok(accel_submit(fixture->device, jobs, 2, NULL, 0, &fence, &error));
+	expect_ok(accel_device_set_counting(fixture->device, false, &error));
+	expect_ok(accel_fence_job_counters(fence, 0, &counters, &error));
+	assert_memory_equal(&counters, &zero, sizeof(zero));
+	expect_ok(accel_fence_job_counters(fence, 1, &counters, &error));
+	assert_int_equal(counters.points, 3);
+	for (size_t i = 0; i < COUNT(jobs); i++)
+		accel_job_unref(jobs[i]);
+	accel_fence_unref(fence);
+	accel_buffer_unref(buffer);
+}
+
 static void index_over_its_limit_fails_the_job_alone(void **state)
 {
 	static const int32_t indices[] = { 1, 12, 2 };
@@ -673,6 +725,8 @@ int main(void)
 		TEST(jobs_see_what_those_before_them_stored),
 		TEST(fence_of_success_tells_so),
 		TEST(job_result_past_the_last_is_refused),
+		TEST(fence_has_counters_where_they_were_asked_for),
+		TEST(job_that_fails_counts_nothing),
 		TEST(index_over_its_limit_fails_the_job_alone),
 		TEST(first_of_several_failures_is_told),
 		TEST(index_out_of_the_buffer_fails_the_job),

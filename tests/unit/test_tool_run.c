@@ -120,6 +120,30 @@ static void priority_changes_nothing_on_the_cpu(void **state)
 	}
 }
 
+static void counters_are_of_all_jobs(void **state)
+{
+	static const char *const json[] = {
+		"\"counters\": {", "\"clock_khz\": 1000000", "\"points\": 6",
+		"\"windows_failed\": 0", "\"bytes_read\": 6", "\"bytes_written\": 6",
+		"\"bursts_read\": 1", "\"bursts_written\": 1", "\"noc_bytes\": 0",
+		"\"energy_pj\": 20480", "\"uncounted\": 0",
+	};
+
+	(void)state;
+	write_input();
+	assert_int_equal(run("--counters", "--map", "(i,j) -> (j,i)"), 0);
+	expect_output("|u1", 2, SHAPE(3, 2), "adbecf", 6);
+	assert_non_null(strstr(printed, "counters: 6 points, 0 loads and stores left out by "
+			       "windows\nsystem memory: 6 bytes read in 1 bursts, 0.0 us; 6 "
+			       "written in 1, 0.0 us\nmodel: 0.0 us, 0.020 uJ\n"));
+	assert_int_equal(run("--counters", "--json", "--map", "(i,j) -> (j,i)"), 0);
+	for (size_t i = 0; i < COUNT(json); i++)
+		if (!strstr(printed, json[i]))
+			fail_msg("%s is not in %s", json[i], printed);
+	assert_int_equal(run("--json", "--map", "(i,j) -> (j,i)"), 0);
+	assert_null(strstr(printed, "counters"));
+}
+
 static void slice_is_that_of_python(void **state)
 {
 	(void)state;
@@ -496,6 +520,7 @@ int main(void)
 		TEST(map_moves_each_element),
 		TEST(unpack_undoes_maps),
 		TEST(priority_changes_nothing_on_the_cpu),
+		TEST(counters_are_of_all_jobs),
 		TEST(slice_is_that_of_python),
 		TEST(steps_are_done_in_the_order_in_which_they_are_written),
 		TEST(windows_become_the_rows_of_a_matrix),

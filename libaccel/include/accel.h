@@ -1965,6 +1965,48 @@ enum accel_direction {
 ACCEL_API uint64_t accel_repartition_link_bytes(const struct accel_repartition *repartition,
 						uint32_t pe, enum accel_direction direction);
 
+/* Tilings ---------------------------------------------------------------------------------- */
+
+/*
+ * A copy in tiles of two levels: each tile goes from the source to the on-chip memory of a PE
+ * (level 1), and from there, in sub-tiles, to the destination (level 2). Axes are in the order of
+ * an odometer, the last the fastest: {0, 1, 2, 3} of NCHW walks along W first, as does NULL.
+ * Extents are 1 or more; without any there is one tile.
+ */
+struct accel_tiling {
+	const int64_t *tile;		/* extents; at the ends of axes tiles are smaller */
+	const uint32_t *order;		/* of axes: how tiles follow and are read */
+	const int64_t *subtile;		/* extents; NULL: those of the tile */
+	const uint32_t *suborder;	/* of axes: how sub-tiles follow and are read */
+	struct accel_layout *layout;	/* of a tile on chip; NULL: it nests as the source */
+	uint32_t pe;			/* whose memory has two tiles; its queue stores */
+	uint32_t load_queue;		/* that brings tiles, or ACCEL_QUEUE_ANY */
+};
+
+struct accel_tiling_info {
+	uint64_t num_tiles;
+	uint64_t num_subtiles;
+	uint64_t num_jobs;
+	uint64_t tile_bytes;		/* of on-chip memory, twice */
+	uint64_t load_ns;		/* of jobs on the device: all of level 1 */
+	uint64_t store_ns;		/* and all of level 2 */
+};
+
+/*
+ * accel_copy() in tiles: both tensors are of any layout, in system or on-chip memory. The memory on
+ * chip is taken and given back. Of its two buffers one is filled while the other is stored, where
+ * load_queue is not the queue of the PE: a fence of the load starts a tile's stores, and a fence of
+ * those the load that has the same buffer next. The first loads wait for in_fences. Complete
+ * when this returns. info may be NULL.
+ * Errors: those of accel_copy(); -EINVAL, which names the axis, for extents and orders; -ENOSPC,
+ * with the bytes that are wanted and there, if two tiles do not fit; -E2BIG if a tile has more
+ * sub-tiles than a submission has jobs; those of accel_buffer_create_sram() and accel_submit_to().
+ */
+ACCEL_API int accel_copy_tiled(struct accel_tensor *dst, struct accel_tensor *src,
+			       const struct accel_tiling *tiling,
+			       struct accel_fence *const *in_fences, size_t num_in_fences,
+			       struct accel_tiling_info *info, struct accel_error *error);
+
 #if defined(__cplusplus)
 }
 #endif

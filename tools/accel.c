@@ -18,6 +18,8 @@ static const struct command *const commands[] = {
 	&demo_command,
 	&top_command,
 	&dump_command,
+	&repartition_command,
+	&tile_command,
 };
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -40,7 +42,7 @@ static void print_help(FILE *stream)
 	      "Copies tensors from one memory layout to another, on a Tessera device or the CPU.\n"
 	      "\n", stream);
 	for (size_t i = 0; i < NUM_COMMANDS; i++)
-		fprintf(stream, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+		fprintf(stream, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
 }
 
 static int misuse(const char *what, const char *given)

@@ -33,6 +33,8 @@ extern const struct command bench_command;
 extern const struct command demo_command;
 extern const struct command top_command;
 extern const struct command dump_command;
+extern const struct command repartition_command;
+extern const struct command tile_command;
 
 /* Says what went wrong, as "accel NAME: MESSAGE", and returns status. */
 int command_fail(const struct command *command, int status, const struct accel_error *error);

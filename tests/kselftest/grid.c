@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+/*
+ * libaccel on the memories and queues of all PEs of a device: what tests/unit shows of buffers on
+ * chip, repartitions and tilings on the CPU, side by side on the queues of the driver.
+ */
+#include "tessera_test.h"
+
+#include <accel.h>
+
+#define ROWS	37
+#define COLUMNS	51
+
+static const int64_t shape[] = { ROWS, COLUMNS };
+
+FIXTURE(grid) {
+	struct accel_device *device;
+	struct accel_device_info info;
+	struct accel_tensor *tensor;
+	__u16 *map;
+	struct accel_error error;
+};
+
+/* A call that has to work for the test to make sense */
+#define ASSERT_DONE(call)								\
+	ASSERT_EQ(0, (call)) TH_LOG("%s: %s", #call, self->error.message)
+
+FIXTURE_SETUP(grid)
+{
+	int i;
+
+	ASSERT_DONE(accel_open(NULL, &self->device, &self->error));
+	accel_device_info(self->device, &self->info);
+	ASSERT_DONE(accel_tensor_create(self->device, ACCEL_DTYPE_U16, 2, shape, NULL,
+					&self->tensor, &self->error));
+	ASSERT_DONE(accel_buffer_map(accel_tensor_buffer(self->tensor), (void **)&self->map,
+				     &self->error));
+	for (i = 0; i < ROWS * COLUMNS; i++)
+		self->map[i] = i + 1;
+}
+
+FIXTURE_TEARDOWN(grid)
+{
+	accel_tensor_unref(self->tensor);
+	accel_device_unref(self->device);
+}
+
+static struct accel_distribution *distribute(struct __test_metadata *_metadata,
+					     FIXTURE_DATA(grid) *self, const char *text)
+{
+	struct accel_distribution *distribution;
+	struct accel_layout *layout;
+
+	ASSERT_DONE(accel_layout_parse(text, NULL, &layout, &self->error));
+	ASSERT_DONE(accel_distribution_create(self->device, ACCEL_DTYPE_U16, 2, shape, layout,
+					      &distribution, &self->error));
+	accel_layout_unref(layout);
+	return distribution;
+}
+
+static void move(struct __test_metadata *_metadata, FIXTURE_DATA(grid) *self,
+		 struct accel_distribution *dst, struct accel_distribution *src)
+{
+	struct accel_repartition *repartition;
+
+	ASSERT_DONE(accel_repartition_create(dst, src, &repartition, &self->error));
+	ASSERT_DONE(accel_repartition_submit(repartition, NULL, 0, &self->error));
+	ASSERT_DONE(accel_repartition_wait(repartition, -1, &self->error));
+	accel_repartition_unref(repartition);
+}
+
+/* Fills a distribution with 1, 2, 3, .. */
+static void fill(struct __test_metadata *_metadata, FIXTURE_DATA(grid) *self,
+		 struct accel_distribution *distribution)
+{
+	struct accel_distribution *whole;
+
+	ASSERT_DONE(accel_distribution_from_tensor(self->tensor, &whole, &self->error));
+	move(_metadata, self, distribution, whole);
+	accel_distribution_unref(whole);
+}
+
+/* Blocks of columns, transposed: how many elements are not where they belong */
+static int count_wrong(struct __test_metadata *_metadata, FIXTURE_DATA(grid) *self,
+		       struct accel_distribution *columns, int block)
+{
+	int wrong = 0;
+	int i, j;
+
+	for (j = 0; j < COLUMNS; j++) {
+		struct accel_buffer *buffer = accel_distribution_buffer(columns, j / block);
+		const __u16 *map;
+
+		ASSERT_NE(NULL, buffer);
+		EXPECT_EQ(j / block, accel_buffer_pe(buffer));
+		ASSERT_DONE(accel_buffer_map(buffer, (void **)&map, &self->error));
+		for (i = 0; i < ROWS; i++)
+			wrong += map[j % block * ROWS + i] != i * COLUMNS + j + 1;
+	}
+	return wrong;
+}
+
+/* Layouts of blocks of rows, and of columns, for all PEs of the device */
+static int blocks(FIXTURE_DATA(grid) *self, char *rows, char *columns)
+{
+	int row_block = (ROWS + self->info.num_queues - 1) / self->info.num_queues;
+	int column_block = (COLUMNS + self->info.num_queues - 1) / self->info.num_queues;
+
+	sprintf(rows, "(i, j) -> (i//%d, i%%%d, j)", row_block, row_block);
+	sprintf(columns, "(i, j) -> (j//%d, j%%%d, i)", column_block, column_block);
+	return column_block;
+}
+
+TEST_F(grid, memory_of_each_pe_is_there_and_has_an_end)
+{
+	struct accel_buffer *buffer, *other;
+	uint32_t pe;
+	int fd;
+
+	for (pe = 0; pe < self->info.num_queues; pe++) {
+		ASSERT_DONE(accel_buffer_create_sram(self->device, pe, self->info.sram_size,
+						     &buffer, &self->error));
+		EXPECT_EQ(pe, accel_buffer_pe(buffer));
+		EXPECT_EQ(-ENOSPC, accel_buffer_create_sram(self->device, pe, 1, &other,
+							    &self->error));
+		EXPECT_NE(NULL, strstr(self->error.message, "bytes of the memory of PE"));
+		EXPECT_EQ(-ENOTSUP, accel_buffer_export(buffer, &fd, &self->error));
+		accel_buffer_unref(buffer);
+	}
+	EXPECT_EQ(-EINVAL, accel_buffer_create_sram(self->device, pe, 1, &buffer, &self->error));
+}
+
+TEST_F(grid, rows_become_columns_again_and_again)
+{
+	struct accel_distribution *rows, *columns;
+	struct accel_repartition *repartition;
+	char row_text[64], column_text[64];
+	int block = blocks(self, row_text, column_text);
+	int round;
+
+	rows = distribute(_metadata, self, row_text);
+	columns = distribute(_metadata, self, column_text);
+	ASSERT_DONE(accel_repartition_create(columns, rows, &repartition, &self->error));
+	fill(_metadata, self, rows);
+	for (round = 0; round < 20; round++) {
+		ASSERT_DONE(accel_repartition_submit(repartition, NULL, 0, &self->error));
+		ASSERT_DONE(accel_repartition_wait(repartition, -1, &self->error));
+		EXPECT_EQ(0, count_wrong(_metadata, self, columns, block));
+	}
+	accel_repartition_unref(repartition);
+	accel_distribution_unref(rows);
+	accel_distribution_unref(columns);
+}
+
+TEST_F(grid, parts_become_a_tensor_again)
+{
+	struct accel_distribution *turns, *whole;
+	char text[64];
+
+	sprintf(text, "(i, j) -> ((i + j)%%%u, i, j)", self->info.num_queues);
+	turns = distribute(_metadata, self, text);
+	fill(_metadata, self, turns);
+	memset(self->map, 0, sizeof(__u16) * ROWS * COLUMNS);
+	ASSERT_DONE(accel_distribution_from_tensor(self->tensor, &whole, &self->error));
+	move(_metadata, self, whole, turns);
+	for (int i = 0; i < ROWS * COLUMNS; i++)
+		EXPECT_EQ(i + 1, self->map[i]);
+	accel_distribution_unref(whole);
+	accel_distribution_unref(turns);
+}
+
+TEST_F(grid, repartition_waits_for_its_fences)
+{
+	struct dma_buf_export_sync_file export = { .flags = DMA_BUF_SYNC_RW };
+	struct accel_distribution *rows, *columns;
+	struct accel_repartition *repartition;
+	struct accel_fence *gate_fence, *fence;
+	char row_text[64], column_text[64];
+	int block = blocks(self, row_text, column_text);
+	struct test_gate gate;
+	int fd = test_open(_metadata);
+
+	TEST_GATE_OR_SKIP(fd, &gate);
+	ASSERT_EQ(0, test_ioctl(gate.dma_buf, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &export));
+	ASSERT_DONE(accel_fence_import(export.fd, &gate_fence, &self->error));
+	close(export.fd);
+	rows = distribute(_metadata, self, row_text);
+	columns = distribute(_metadata, self, column_text);
+	fill(_metadata, self, rows);
+	ASSERT_DONE(accel_repartition_create(columns, rows, &repartition, &self->error));
+	ASSERT_DONE(accel_repartition_submit(repartition, &gate_fence, 1, &self->error));
+	EXPECT_EQ(-ETIME, accel_repartition_wait(repartition, 0, &self->error));
+	EXPECT_STREQ("repartition: the jobs of queue 0 are not complete", self->error.message);
+	EXPECT_EQ(-EBUSY, accel_repartition_submit(repartition, NULL, 0, &self->error));
+	EXPECT_STREQ("repartition: what was submitted last is not complete", self->error.message);
+	ASSERT_DONE(accel_repartition_fence(repartition, 0, &fence, &self->error));
+	EXPECT_EQ(0, accel_fence_poll(fence, &self->error));
+	EXPECT_EQ(ROWS * COLUMNS, count_wrong(_metadata, self, columns, block));
+	ASSERT_EQ(0, test_gate_signal(&gate));
+	ASSERT_DONE(accel_fence_wait(fence, -1, &self->error));
+	ASSERT_DONE(accel_repartition_wait(repartition, -1, &self->error));
+	EXPECT_EQ(0, count_wrong(_metadata, self, columns, block));
+	accel_fence_unref(fence);
+	accel_fence_unref(gate_fence);
+	accel_repartition_unref(repartition);
+	accel_distribution_unref(rows);
+	accel_distribution_unref(columns);
+	close(gate.dma_buf);
+	close(gate.fd);
+	close(fd);
+}
+
+TEST_F(grid, tiles_are_loaded_and_stored_side_by_side)
+{
+	static const int64_t tile[] = { 5, 8 }, subtile[] = { 3, 5 };
+	static const uint32_t order[] = { 1, 0 };
+	struct accel_tiling tiling = {
+		.tile = tile, .order = order, .subtile = subtile, .suborder = order,
+	};
+	struct accel_tiling_info info;
+	struct accel_layout *layout;
+	struct accel_tensor *result;
+	__u16 *map;
+	uint32_t queue;
+	int i;
+
+	ASSERT_DONE(accel_layout_parse("BA", "AB", &layout, &self->error));
+	for (queue = 0; queue < self->info.num_queues; queue++) {
+		tiling.pe = self->info.num_queues - 1;
+		tiling.load_queue = queue;
+		ASSERT_DONE(accel_tensor_create(self->device, ACCEL_DTYPE_U16, 2, shape, layout,
+						&result, &self->error));
+		ASSERT_DONE(accel_copy_tiled(result, self->tensor, &tiling, NULL, 0, &info,
+					     &self->error));
+		EXPECT_EQ(8 * 7, info.num_tiles);
+		ASSERT_DONE(accel_buffer_map(accel_tensor_buffer(result), (void **)&map,
+					     &self->error));
+		for (i = 0; i < ROWS * COLUMNS; i++)
+			EXPECT_EQ(i % ROWS * COLUMNS + i / ROWS + 1, map[i]);
+		accel_tensor_unref(result);
+	}
+	accel_layout_unref(layout);
+}
+
+TEST_HARNESS_MAIN

@@ -72,12 +72,12 @@ static int parse_setting(const char *text, size_t length, const struct setting *
 			       (int)length, text);
 }
 
-/* The least that makes a square, or a grid that is wider than it is high by one at most. */
+/* As the device has them: the fewest that divide, and are at least as many as there are rows. */
 static uint32_t default_columns(uint32_t num_pes)
 {
 	uint32_t columns = 1;
 
-	while (columns * columns < num_pes)
+	while (columns * columns < num_pes || num_pes % columns)
 		columns++;
 	return columns;
 }
@@ -100,6 +100,10 @@ int cpu_grid_parse(const char *text, struct cpu_grid *grid, struct accel_error *
 		text += length;
 		text += *text == ',';
 	}
+	if (values[SETTING_COLUMNS] && values[SETTING_PES] % values[SETTING_COLUMNS])
+		return accel_error_set(error, -EINVAL,
+				       "device cpu: columns=%" PRIu64 ", expected to divide pes=%"
+				       PRIu64, values[SETTING_COLUMNS], values[SETTING_PES]);
 	grid->num_pes = (uint32_t)values[SETTING_PES];
 	grid->columns = values[SETTING_COLUMNS] ? (uint32_t)values[SETTING_COLUMNS] :
 						  default_columns(grid->num_pes);

@@ -221,6 +221,7 @@ static void add_route(struct accel_repartition *repartition, uint32_t from, uint
 			direction = is_south ? ACCEL_DIRECTION_SOUTH : ACCEL_DIRECTION_NORTH;
 			next = is_south ? from + columns : from - columns;
 		}
+		/* a device whose last row is not full has places without a PE */
 		if (from < ACCEL_MAX_PES)
 			repartition->links[from][direction] += bytes;
 		repartition->info.link_bytes += bytes;

@@ -132,8 +132,8 @@ struct accel_device_info {
  *
  * The CPU stands for a grid of PEs, so that what is written for one runs everywhere: 4 with 1 MiB
  * of on-chip memory each, in a grid as near to a square as can be, or as "cpu:pes=N,columns=N,
- * sram=BYTES" says, in any order, any left out. It has from 1 to ACCEL_MAX_PES PEs, and sram is
- * whole pages, at most 256 MiB; K and M stand for KiB and MiB.
+ * sram=BYTES" says, in any order, any left out. It has from 1 to ACCEL_MAX_PES PEs, columns divides
+ * that, and sram is whole pages, at most 256 MiB; K and M stand for KiB and MiB.
  * Errors: -ENOENT, -EACCES and others of open(); -ENODEV if the node is not a Tessera; -ENOTSUP if
  * its driver is too old or too new for this library; -EINVAL for what follows "cpu:".
  */

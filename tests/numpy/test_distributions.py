@@ -127,7 +127,8 @@ def run(name, seed):
     chosen = random.Random(seed)
     num_pes = chosen.choice((1, 2, 3, 4, 7, 16, 64))
     if name == "cpu":
-        name = f"cpu:pes={num_pes},columns={chosen.randint(1, num_pes)}"
+        columns = chosen.choice([count for count in range(1, 65) if num_pes % count == 0])
+        name = f"cpu:pes={num_pes},columns={columns}"
     else:
         num_pes = 4
     device = accel.Device(name)

@@ -33,9 +33,10 @@ static void name_says_what_the_grid_is(void **state)
 	expect_grid("cpu", 4, 2, 1 << 20);
 	expect_grid("cpu:", 4, 2, 1 << 20);
 	expect_grid("cpu:pes=1", 1, 1, 1 << 20);
-	expect_grid("cpu:pes=5", 5, 3, 1 << 20);
+	expect_grid("cpu:pes=5", 5, 5, 1 << 20);
+	expect_grid("cpu:pes=12", 12, 4, 1 << 20);
 	expect_grid("cpu:pes=64,sram=64K", 64, 8, 65536);
-	expect_grid("cpu:columns=7,sram=8192,pes=2", 2, 7, 8192);
+	expect_grid("cpu:columns=7,sram=8192,pes=14", 14, 7, 8192);
 	expect_grid("cpu:sram=256M", 4, 2, 256 << 20);
 	expect_grid("cpu:sram=0", 4, 2, 0);
 }
@@ -57,6 +58,8 @@ static void malformed_grid_is_refused(void **state)
 		       "device cpu: pes=65, expected a multiple of 1 from 1 to 64");
 	expect_refused("cpu:columns=0", -EINVAL,
 		       "device cpu: columns=0, expected a multiple of 1 from 1 to 64");
+	expect_refused("cpu:pes=6,columns=4", -EINVAL,
+		       "device cpu: columns=4, expected to divide pes=6");
 	expect_refused("cpu:sram=4097", -EINVAL,
 		       "device cpu: sram=4097, expected a multiple of 4096 from 0 to 268435456");
 	expect_refused("cpu:sram=257M", -EINVAL,

@@ -209,6 +209,67 @@ TEST_F(grid, repartition_waits_for_its_fences)
 	close(fd);
 }
 
+/* What the device has counted on its links: to links, by PE and direction */
+static void read_links(struct __test_metadata *_metadata, unsigned long long links[64][4])
+{
+	int fd = test_open(_metadata);
+	char path[PATH_MAX], line[4096];
+	unsigned int pe = 0;
+	FILE *file;
+
+	test_debugfs_path(_metadata, fd, "counters", path);
+	file = fopen(path, "r");
+	ASSERT_NE(NULL, file);
+	for (; pe < 64 && fgets(line, sizeof(line), file); pe++) {
+		const char *at = strstr(line, " links ");
+
+		ASSERT_NE(NULL, at);
+		ASSERT_EQ(4, sscanf(at, " links %llu %llu %llu %llu", &links[pe][0], &links[pe][1],
+				    &links[pe][2], &links[pe][3]));
+	}
+	fclose(file);
+	close(fd);
+}
+
+/* Rows of whole bursts are cut into blocks of whole bursts, so that these are bytes */
+TEST_F(grid, device_counts_the_bytes_that_are_told)
+{
+	static const int64_t even_shape[] = { 64, 512 };
+	unsigned long long before[64][4], after[64][4];
+	struct accel_distribution *rows, *columns;
+	struct accel_repartition *repartition;
+	uint32_t num_pes = self->info.num_queues;
+	struct accel_layout *layout;
+	char text[64];
+	uint32_t pe, k;
+
+	if (!self->info.grid_columns || 64 % num_pes)
+		SKIP(return, "the device has no grid, or one that 64 rows are not cut for");
+	sprintf(text, "(i, j) -> (i//%u, i%%%u, j)", 64 / num_pes, 64 / num_pes);
+	ASSERT_DONE(accel_layout_parse(text, NULL, &layout, &self->error));
+	ASSERT_DONE(accel_distribution_create(self->device, ACCEL_DTYPE_U16, 2, even_shape, layout,
+					      &rows, &self->error));
+	accel_layout_unref(layout);
+	sprintf(text, "(i, j) -> (j//%u, i, j%%%u)", 512 / num_pes, 512 / num_pes);
+	ASSERT_DONE(accel_layout_parse(text, NULL, &layout, &self->error));
+	ASSERT_DONE(accel_distribution_create(self->device, ACCEL_DTYPE_U16, 2, even_shape, layout,
+					      &columns, &self->error));
+	accel_layout_unref(layout);
+	ASSERT_DONE(accel_repartition_create(columns, rows, &repartition, &self->error));
+	read_links(_metadata, before);
+	ASSERT_DONE(accel_repartition_submit(repartition, NULL, 0, &self->error));
+	ASSERT_DONE(accel_repartition_wait(repartition, -1, &self->error));
+	read_links(_metadata, after);
+	for (pe = 0; pe < num_pes; pe++) {
+		for (k = 0; k < 4; k++)
+			EXPECT_EQ(accel_repartition_link_bytes(repartition, pe, k),
+				  after[pe][k] - before[pe][k]);
+	}
+	accel_repartition_unref(repartition);
+	accel_distribution_unref(rows);
+	accel_distribution_unref(columns);
+}
+
 TEST_F(grid, tiles_are_loaded_and_stored_side_by_side)
 {
 	static const int64_t tile[] = { 5, 8 }, subtile[] = { 3, 5 };

@@ -49,14 +49,12 @@ static int query_info(struct tessera_device *tdev, struct drm_file *drm_file,
 static int copy_elements(const struct drm_tessera_array *array, u32 count, const void *data,
 			 size_t size)
 {
-	u64 pointer;
 	u32 n;
 	int ret;
 
 	for (n = 0; n < min(array->count, count); n++) {
-		if (check_add_overflow(array->pointer, (u64)n * array->stride, &pointer))
-			return -EFAULT;
-		ret = copy_out(pointer, array->stride, data + n * size, data ? size : 0);
+		ret = copy_out(array->pointer + (u64)n * array->stride, array->stride,
+			       data + n * size, data ? size : 0);
 		if (ret)
 			return ret;
 	}
@@ -67,10 +65,9 @@ static int answer_submit_result(struct drm_device *drm, const struct tessera_res
 				const struct drm_tessera_dev_query *args,
 				struct drm_tessera_submit_result *answer)
 {
-	int ret;
+	int ret = tessera_array_check(drm, &answer->results, U32_MAX, "results") ?:
+		  tessera_array_check(drm, &answer->counters, U32_MAX, "counters");
 
-	ret = tessera_array_check(drm, &answer->results, U32_MAX, "results");
-	ret = ret ?: tessera_array_check(drm, &answer->counters, U32_MAX, "counters");
 	if (ret)
 		return ret;
 	/* Pairs with tessera_submission_end() */

@@ -102,19 +102,12 @@ static void ring_tell(struct tessera_queue *queue, u64 sequence_before)
 		ring_doorbell(queue);
 }
 
-static void take_counters(const __le64 *from, u64 *to)
-{
-	u32 n;
-
-	for (n = 0; n < TESSERA_NUM_COUNTERS; n++)
-		to[n] = le64_to_cpu(from[n]);
-}
-
 /* Takes over the results of the first jobs of a submission. */
 static void ring_take_results(struct tessera_queue *queue, struct tessera_submission *submission,
 			      u32 num_done)
 {
 	u64 sequence = submission->last_sequence - submission->num_jobs;
+	u64 *counters;
 	u32 n;
 
 	for (n = 0; n < num_done; n++) {
@@ -131,9 +124,11 @@ static void ring_take_results(struct tessera_queue *queue, struct tessera_submis
 		result->operand = le32_to_cpu(hw->operand);
 		result->offset = le64_to_cpu(hw->offset);
 		result->device_ns = le64_to_cpu(hw->nanoseconds);
-		if (submission->result->counters && !result->cause)
-			take_counters(queue->counters[slot],
-				      (u64 *)&submission->result->counters[n]);
+		if (submission->result->counters && !result->cause) {
+			counters = (u64 *)&submission->result->counters[n];
+			memcpy(counters, queue->counters[slot], sizeof(queue->counters[slot]));
+			le64_to_cpu_array(counters, TESSERA_NUM_COUNTERS);
+		}
 	}
 }
 
@@ -156,46 +151,43 @@ static struct tessera_submission *oldest_submission(struct tessera_queue *queue)
 	return list_first_entry_or_null(&queue->running, struct tessera_submission, running_node);
 }
 
-/* What of that has results, up to whole submissions: a device that is wrong frees nothing in use */
-static u64 confirm(const struct tessera_queue *queue, u64 completed)
+/* Whether the device has told how the last job ended: one that is wrong frees nothing in use. */
+static bool has_result(const struct tessera_queue *queue,
+		       const struct tessera_submission *submission)
 {
-	const struct tessera_submission *submission;
+	u32 slot = (submission->first_entry + submission->num_jobs - 1) % TESSERA_RING_SIZE;
 
-	list_for_each_entry(submission, &queue->running, running_node) {
-		u32 slot = (submission->first_entry + submission->num_jobs - 1) % TESSERA_RING_SIZE;
-
-		if (submission->last_sequence > completed)
-			break;
-		if (le64_to_cpu(queue->memory->results[slot].sequence) != submission->last_sequence)
-			return max(queue->completed,
-				   submission->last_sequence - submission->num_jobs);
-	}
-	return completed;
+	return le64_to_cpu(queue->memory->results[slot].sequence) == submission->last_sequence;
 }
 
 /* Completes up to what the completion word says. False: it says nothing new, or nonsense */
 static bool complete_some(struct tessera_queue *queue)
 {
 	u64 completed = le64_to_cpu(READ_ONCE(queue->memory->completion));
+	u64 before = queue->completed;
 	struct tessera_submission *submission;
 
-	if (completed == queue->completed)
+	if (completed == before)
 		return false;
-	if (completed - queue->completed > queue->sequence - queue->completed) {
+	if (completed - before > queue->sequence - before) {
 		drm_err_ratelimited(&queue->tdev->drm,
 				    "%s: completed %llu, expected %llu to %llu\n", queue->name,
-				    completed, queue->completed, queue->sequence);
+				    completed, before, queue->sequence);
 		return false;
 	}
 	/* Pairs with the device, which writes results before it writes the completion word */
 	dma_rmb();
-	completed = confirm(queue, completed);
-	if (completed == queue->completed)
-		return false;
-	queue->completed = completed;
-	while ((submission = oldest_submission(queue)) && submission->last_sequence <= completed)
+	while ((submission = oldest_submission(queue)) && submission->last_sequence <= completed &&
+	       has_result(queue, submission)) {
+		queue->completed = submission->last_sequence;
 		end_submission(queue, submission, DRM_TESSERA_CAUSE_NONE, 0);
-	WRITE_ONCE(queue->memory->hints.seen, cpu_to_le64(completed));
+	}
+	/* The first jobs of the next one */
+	if (!submission || submission->last_sequence > completed)
+		queue->completed = completed;
+	if (queue->completed == before)
+		return false;
+	WRITE_ONCE(queue->memory->hints.seen, cpu_to_le64(queue->completed));
 	/* Pairs with the device, which writes the completion word before it reads what was seen */
 	mb();
 	return true;

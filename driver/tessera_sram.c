@@ -26,18 +26,14 @@ static void __iomem *sram_of(struct tessera_bo *bo)
 /* Moved and not copied: whoever has the device meanwhile finds nothing */
 static void move_out(struct tessera_bo *bo)
 {
-	size_t size = bo->base.base.size;
-
-	memcpy_fromio(bo->sram_backup, sram_of(bo), size);
-	memset_io(sram_of(bo), 0, size);
+	memcpy_fromio(bo->sram_backup, sram_of(bo), bo->base.base.size);
+	memset_io(sram_of(bo), 0, bo->base.base.size);
 }
 
 static void move_in(struct tessera_bo *bo)
 {
-	size_t size = bo->base.base.size;
-
-	memcpy_toio(sram_of(bo), bo->sram_backup, size);
-	memset(bo->sram_backup, 0, size);
+	memcpy_toio(sram_of(bo), bo->sram_backup, bo->base.base.size);
+	memset(bo->sram_backup, 0, bo->base.base.size);
 	/* Out of the processor's write buffers, before a job looks */
 	wmb();
 }

@@ -27,9 +27,8 @@ static ssize_t timeout_store(struct device *dev, struct device_attribute *attrib
 {
 	struct tessera_queue *queue = to_queue(dev, attribute);
 	u32 ms;
-	int ret;
+	int ret = kstrtou32(text, 0, &ms);
 
-	ret = kstrtou32(text, 0, &ms);
 	if (ret)
 		return ret;
 	WRITE_ONCE(queue->timeout_ms, ms);

@@ -471,6 +471,7 @@ enum drm_tessera_memory {
 	DRM_TESSERA_MEMORY_SRAM,
 };
 
+/** define DRM_TESSERA_NUM_MEMORIES - memories of &enum drm_tessera_memory */
 #define DRM_TESSERA_NUM_MEMORIES	2
 
 /**

@@ -55,6 +55,7 @@ needs_bench := build guest
 needs_check-qtest := guest test
 needs_check-kselftest := guest test
 needs_check-iommu := guest test
+needs_check-migration := guest test
 needs_check-traps := guest
 needs_check-debug := guest test kernel
 needs_lint := build guest test lint
@@ -358,6 +359,10 @@ check-iommu: guest $(kselftest_programs) $(test_modules)/stock/driver/tessera.ko
 check-debug: guest $(kselftest_programs) $(test_modules)/debug/driver/tessera.ko
 	$(Q)tests/check debug
 
+##:check-migration: a guest that is migrated while the device is at work
+check-migration: guest $(kselftest_programs)
+	$(Q)tests/check migration
+
 ##:check-traps: two faults of DRM's core, each shown in a guest that falls into it
 check-traps: build/qemu.done $(trap)
 	$(Q)tests/check traps
@@ -477,8 +482,8 @@ build/:
 FORCE:
 
 .PHONY: all library tool module qemu guest demo shell tests check check-unit check-qtest \
-	check-kselftest check-iommu check-debug check-traps check-fuzz fuzz bench lint install \
-	modules_install install-dkms uninstall doc compdb clean help FORCE
+	check-kselftest check-iommu check-debug check-migration check-traps check-fuzz fuzz bench \
+	lint install modules_install install-dkms uninstall doc compdb clean help FORCE
 
 objects := $(library_objects) $(tool_objects) $(asan_objects) $(reference_objects)
 -include $(objects:.o=.d) $(unit_programs:build/unit/%=build/asan/tests/unit/%.d) \

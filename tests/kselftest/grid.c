@@ -302,4 +302,53 @@ TEST_F(grid, tiles_are_loaded_and_stored_side_by_side)
 	accel_layout_unref(layout);
 }
 
+/* Bursts of system memory that jobs of all queues have read */
+static unsigned long long count_bursts(struct __test_metadata *_metadata)
+{
+	int fd = test_open(_metadata);
+	unsigned long long sum = 0, bursts;
+	char path[PATH_MAX], line[4096];
+	FILE *file;
+
+	test_debugfs_path(_metadata, fd, "counters", path);
+	file = fopen(path, "r");
+	ASSERT_NE(NULL, file);
+	while (fgets(line, sizeof(line), file)) {
+		const char *at = strstr(line, " system_bursts_read ");
+
+		ASSERT_NE(NULL, at);
+		ASSERT_EQ(1, sscanf(at, " system_bursts_read %llu", &bursts));
+		sum += bursts;
+	}
+	fclose(file);
+	close(fd);
+	return sum;
+}
+
+/* Rows lie in memory: tiles that are read along columns take a burst for each element */
+TEST_F(grid, tiles_are_read_in_the_order_that_is_asked_for)
+{
+	static const int64_t tile[] = { 10, 51 };
+	static const uint32_t orders[][2] = { { 0, 1 }, { 1, 0 } };
+	unsigned long long bursts[2], before;
+	struct accel_tensor *result;
+	int i;
+
+	if (!self->info.grid_columns)
+		SKIP(return, "the device has no counters");
+	ASSERT_DONE(accel_tensor_create(self->device, ACCEL_DTYPE_U16, 2, shape, NULL, &result,
+					&self->error));
+	for (i = 0; i < 2; i++) {
+		struct accel_tiling tiling = { .tile = tile, .order = orders[i] };
+
+		before = count_bursts(_metadata);
+		ASSERT_DONE(accel_copy_tiled(result, self->tensor, &tiling, NULL, 0, NULL,
+					     &self->error));
+		bursts[i] = count_bursts(_metadata) - before;
+	}
+	EXPECT_GE(ROWS * COLUMNS / 16, bursts[0]);
+	EXPECT_EQ(ROWS * COLUMNS, bursts[1]);
+	accel_tensor_unref(result);
+}
+
 TEST_HARNESS_MAIN

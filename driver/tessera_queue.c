@@ -107,8 +107,8 @@ static void ring_take_results(struct tessera_queue *queue, struct tessera_submis
 			      u32 num_done)
 {
 	u64 sequence = submission->last_sequence - submission->num_jobs;
-	u64 *counters;
-	u32 n;
+	u64 *counters = (u64 *)submission->result->counters;
+	u32 n, k;
 
 	for (n = 0; n < num_done; n++) {
 		u32 slot = (submission->first_entry + n) % TESSERA_RING_SIZE;
@@ -124,11 +124,11 @@ static void ring_take_results(struct tessera_queue *queue, struct tessera_submis
 		result->operand = le32_to_cpu(hw->operand);
 		result->offset = le64_to_cpu(hw->offset);
 		result->device_ns = le64_to_cpu(hw->nanoseconds);
-		if (submission->result->counters && !result->cause) {
-			counters = (u64 *)&submission->result->counters[n];
-			memcpy(counters, queue->counters[slot], sizeof(queue->counters[slot]));
-			le64_to_cpu_array(counters, TESSERA_NUM_COUNTERS);
-		}
+		if (!counters || result->cause)
+			continue;
+		for (k = 0; k < TESSERA_NUM_COUNTERS; k++)
+			counters[n * TESSERA_NUM_COUNTERS + k] =
+				le64_to_cpu(queue->counters[slot][k]);
 	}
 }
 

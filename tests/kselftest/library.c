@@ -738,4 +738,52 @@ TEST_F(library, threads_share_a_device)
 	}
 }
 
+/* What a copy counts on the device that self has */
+static struct accel_job_counters count_copy(struct __test_metadata *_metadata,
+					    FIXTURE_DATA(library) *self)
+{
+	struct accel_job *job = create_copy(_metadata, self, SIZE / 8, 8);
+	struct accel_job_counters counters = { 0 };
+	struct accel_fence *fence;
+
+	ASSERT_DONE(accel_device_set_counting(self->device, true, &self->error));
+	ASSERT_DONE(accel_submit(self->device, &job, 1, NULL, 0, &fence, &self->error));
+	ASSERT_DONE(accel_fence_wait(fence, -1, &self->error));
+	ASSERT_DONE(accel_fence_job_counters(fence, 0, &counters, &self->error));
+	accel_fence_unref(fence);
+	accel_job_unref(job);
+	return counters;
+}
+
+TEST_F(library, job_counts_on_the_device_what_it_does_on_the_cpu)
+{
+	struct accel_job_counters counters = count_copy(_metadata, self), expected;
+	struct accel_buffer *buffers[] = { self->source, self->destination };
+	struct accel_device *device = self->device;
+
+	ASSERT_DONE(accel_open("cpu", &self->device, &self->error));
+	ASSERT_DONE(accel_buffer_create(self->device, SIZE, &self->source, &self->error));
+	ASSERT_DONE(accel_buffer_create(self->device, SIZE, &self->destination, &self->error));
+	expected = count_copy(_metadata, self);
+	EXPECT_EQ(SIZE / 8, counters.points);
+	EXPECT_EQ(0, memcmp(&expected, &counters, sizeof(counters)));
+	accel_buffer_unref(buffers[0]);
+	accel_buffer_unref(buffers[1]);
+	accel_device_unref(device);
+}
+
+TEST_F(library, device_that_is_not_asked_counts_nothing)
+{
+	struct accel_job *job = create_copy(_metadata, self, 1, 0);
+	struct accel_job_counters counters;
+	struct accel_fence *fence;
+
+	ASSERT_DONE(accel_submit(self->device, &job, 1, NULL, 0, &fence, &self->error));
+	ASSERT_DONE(accel_fence_wait(fence, -1, &self->error));
+	EXPECT_REFUSED(-ENODATA, "fence: its jobs were not counted",
+		       accel_fence_job_counters(fence, 0, &counters, &self->error));
+	accel_fence_unref(fence);
+	accel_job_unref(job);
+}
+
 TEST_HARNESS_MAIN

@@ -27,6 +27,7 @@ struct options {
 	uint32_t rounds;
 	bool is_json;
 	bool has_peers;
+	bool is_modelled;
 };
 
 /* A peer while a case is measured. */
@@ -172,7 +173,10 @@ static int measure(struct session *session, struct bench_setup *setup, struct be
 	bench_copiers_aim(session->copiers, setup);
 	invite_all(session, setup);
 	bench_setup_spoil(setup);
-	ret = bench_setup_run(setup, error);
+	if (session->report.is_modelled)
+		ret = bench_setup_count(setup, &result->counters, error);
+	else
+		ret = bench_setup_run(setup, error);
 	if (!ret)
 		ret = bench_verify(setup, session->report.info.name, false, error);
 	contestants[count++] = &session->copy;
@@ -292,6 +296,7 @@ static int prepare(struct session *session, struct accel_error *error)
 	session->copy.context = session->copiers;
 	session->report.json.stream = stdout;
 	session->report.is_json = options->is_json;
+	session->report.is_modelled = options->is_modelled;
 	session->report.num_threads = options->num_threads;
 	session->report.rounds = options->rounds;
 	return ret;
@@ -399,6 +404,9 @@ static int parse_option(struct options *options, int option)
 	case 'p':
 		options->has_peers = true;
 		return STATUS_OK;
+	case 'm':
+		options->is_modelled = true;
+		return STATUS_OK;
 	}
 	return command_misuse(&bench_command, "bad option");
 }
@@ -412,6 +420,7 @@ static int parse_arguments(int argc, char **argv, struct options *options)
 		{ "repeat", required_argument, NULL, 'r' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "peers", no_argument, NULL, 'p' },
+		{ "model", no_argument, NULL, 'm' },
 		{ 0 },
 	};
 	int option, status;
@@ -445,7 +454,7 @@ const struct command bench_command = {
 	.summary = "measure how fast jobs run, beside memcpy",
 	.usage =
 		"usage: accel bench [--case NAME]... [--device cpu|PATH] [--threads N]\n"
-		"                   [--repeat N] [--json] [--peers]\n"
+		"                   [--repeat N] [--json] [--peers] [--model]\n"
 		"\n"
 		"Runs jobs and memcpy of as many bytes in turns, and compares. Every result is\n"
 		"checked, element by element.\n"
@@ -456,6 +465,8 @@ const struct command bench_command = {
 		"  --repeat N     rounds, of which the median counts; 11 if not given\n"
 		"  --json         report as JSON\n"
 		"  --peers        other libraries, too, as far as they are installed: oneDNN,\n"
-		"                 Eigen, NumPy\n",
+		"                 Eigen, NumPy\n"
+		"  --model        what each job does to memory, and what a model of an\n"
+		"                 accelerator makes of that\n",
 	.run = bench_run,
 };

@@ -123,6 +123,10 @@ void bench_setup_spoil(struct bench_setup *setup);
 
 int bench_setup_run(struct bench_setup *setup, struct accel_error *error);
 
+/* The same, and what the device has counted; from then on it counts no more. */
+int bench_setup_count(struct bench_setup *setup, struct accel_job_counters *counters,
+		      struct accel_error *error);
+
 /*
  * Compares the destination with the source, point by point. -EIO with the first element that is
  * wrong; who is named as the culprit. Peers are granted the tolerance of the program.
@@ -275,6 +279,7 @@ struct bench_result {
 	struct bench_statistics job;
 	double ratio;		/* to memcpy */
 	char kernel[256];
+	struct accel_job_counters counters;	/* if the report is modelled */
 	uint32_t num_peers;
 	struct bench_peer_result peers[BENCH_NUM_PEERS];
 };
@@ -289,6 +294,7 @@ struct bench_small {
 
 struct bench_report {
 	bool is_json;
+	bool is_modelled;
 	uint32_t num_threads;
 	uint32_t rounds;
 	struct accel_device_info info;

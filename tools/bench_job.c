@@ -243,7 +243,9 @@ void bench_setup_spoil(struct bench_setup *setup)
 	memset(setup->destination.data, SPOILT, accel_buffer_size(setup->destination.buffer));
 }
 
-int bench_setup_run(struct bench_setup *setup, struct accel_error *error)
+/* counters may be NULL. */
+static int run_once(struct bench_setup *setup, struct accel_job_counters *counters,
+		    struct accel_error *error)
 {
 	struct accel_fence *fence;
 	int ret = accel_submit(setup->device, &setup->job, 1, NULL, 0, &fence, error);
@@ -251,6 +253,26 @@ int bench_setup_run(struct bench_setup *setup, struct accel_error *error)
 	if (ret)
 		return ret;
 	ret = accel_fence_wait(fence, -1, error);
+	if (!ret && counters)
+		ret = accel_fence_job_counters(fence, 0, counters, error);
 	accel_fence_unref(fence);
+	return ret;
+}
+
+int bench_setup_run(struct bench_setup *setup, struct accel_error *error)
+{
+	return run_once(setup, NULL, error);
+}
+
+int bench_setup_count(struct bench_setup *setup, struct accel_job_counters *counters,
+		      struct accel_error *error)
+{
+	int ret = accel_device_set_counting(setup->device, true, error);
+
+	if (ret)
+		return ret;
+	ret = run_once(setup, counters, error);
+	/* what counts takes longer: it is not measured */
+	accel_device_set_counting(setup->device, false, NULL);
 	return ret;
 }

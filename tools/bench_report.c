@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "bench.h"
+#include "counters.h"
 
 /* Floors are for one thread of the CPU. */
 static bool has_floor(const struct bench_report *report, const struct bench_result *result)
@@ -51,6 +52,8 @@ static void print_case(const struct bench_report *report, const struct bench_res
 	if (result->page_runs)
 		printf("  %" PRIu64 " runs of pages", result->page_runs);
 	printf("  %s\n", result->kernel);
+	if (report->is_modelled)
+		counters_print(&result->counters, report->info.clock_khz);
 }
 
 /* JSON ------------------------------------------------------------------------------------- */
@@ -116,6 +119,8 @@ static void write_case(struct bench_report *report, const struct bench_result *r
 	if (result->page_runs)
 		json_unsigned(json, "page_runs", result->page_runs);
 	json_string(json, "kernel", result->kernel[0] ? result->kernel : NULL);
+	if (report->is_modelled)
+		counters_write(json, "counters", &result->counters, report->info.clock_khz);
 	json_begin_array(json, "peers");
 	for (uint32_t k = 0; k < result->num_peers; k++)
 		write_peer(json, &result->peers[k]);

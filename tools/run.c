@@ -12,6 +12,7 @@
 
 #include "argument.h"
 #include "chain_tensor.h"
+#include "counters.h"
 #include "error.h"
 #include "json.h"
 #include "output.h"
@@ -416,70 +417,6 @@ static void print_text(const struct chain *chain, const struct run_report *repor
 	       report->num_jobs == 1 ? "" : "s", chain->is_verified ? "; verified" : "");
 }
 
-static double microseconds(const struct run_report *report, uint64_t cycles)
-{
-	return 1e3 * (double)cycles / report->device.clock_khz;
-}
-
-static const char *const memories[] = { "system", "sram" };
-
-static void print_counters(const struct run_report *report)
-{
-	const struct accel_job_counters *counters = &report->counters;
-
-	if (counters->uncounted)
-		printf("counters: %" PRIu64 " job%s with windows too involved to be counted\n",
-		       counters->uncounted, counters->uncounted == 1 ? "" : "s");
-	printf("counters: %" PRIu64 " points, %" PRIu64 " loads and stores left out by windows\n",
-	       counters->points, counters->windows_failed);
-	for (size_t m = 0; m < sizeof(memories) / sizeof(memories[0]); m++) {
-		const struct accel_memory_counters *memory = &counters->memory[m];
-
-		if (!memory->bursts_read && !memory->bursts_written)
-			continue;
-		printf("%s memory: %" PRIu64 " bytes read in %" PRIu64 " bursts, %.1f us; %" PRIu64
-		       " written in %" PRIu64 ", %.1f us\n", memories[m], memory->bytes_read,
-		       memory->bursts_read, microseconds(report, memory->cycles_read),
-		       memory->bytes_written, memory->bursts_written,
-		       microseconds(report, memory->cycles_written));
-	}
-	if (counters->noc_bytes)
-		printf("network: %" PRIu64 " bytes over %" PRIu64 " links, %.1f us and %.1f us "
-		       "until they were free\n", counters->noc_bytes, counters->noc_hops,
-		       microseconds(report, counters->noc_cycles),
-		       microseconds(report, counters->noc_wait_cycles));
-	printf("model: %.1f us, %.3f uJ\n", microseconds(report, counters->cycles),
-	       (double)counters->energy_pj / 1e6);
-}
-
-static void print_json_counters(struct json *json, const struct run_report *report)
-{
-	const struct accel_job_counters *counters = &report->counters;
-
-	json_begin_object(json, "counters");
-	json_unsigned(json, "clock_khz", report->device.clock_khz);
-	json_unsigned(json, "points", counters->points);
-	json_unsigned(json, "windows_failed", counters->windows_failed);
-	for (size_t m = 0; m < sizeof(memories) / sizeof(memories[0]); m++) {
-		json_begin_object(json, memories[m]);
-		json_unsigned(json, "bytes_read", counters->memory[m].bytes_read);
-		json_unsigned(json, "bytes_written", counters->memory[m].bytes_written);
-		json_unsigned(json, "bursts_read", counters->memory[m].bursts_read);
-		json_unsigned(json, "bursts_written", counters->memory[m].bursts_written);
-		json_unsigned(json, "cycles_read", counters->memory[m].cycles_read);
-		json_unsigned(json, "cycles_written", counters->memory[m].cycles_written);
-		json_end_object(json);
-	}
-	json_unsigned(json, "noc_bytes", counters->noc_bytes);
-	json_unsigned(json, "noc_hops", counters->noc_hops);
-	json_unsigned(json, "noc_cycles", counters->noc_cycles);
-	json_unsigned(json, "noc_wait_cycles", counters->noc_wait_cycles);
-	json_unsigned(json, "cycles", counters->cycles);
-	json_unsigned(json, "energy_pj", counters->energy_pj);
-	json_unsigned(json, "uncounted", counters->uncounted);
-	json_end_object(json);
-}
-
 static void print_json(const struct chain *chain, const struct run_report *report)
 {
 	struct json json = { .stream = stdout };
@@ -502,7 +439,7 @@ static void print_json(const struct chain *chain, const struct run_report *repor
 	json_unsigned(&json, "device_ns", report->device_ns);
 	json_bool(&json, "verified", chain->is_verified);
 	if (chain->is_counted)
-		print_json_counters(&json, report);
+		counters_write(&json, "counters", &report->counters, report->device.clock_khz);
 	json_end_object(&json);
 }
 
@@ -532,7 +469,7 @@ static int run_run(int argc, char **argv)
 	else
 		print_text(&chain, &report);
 	if (chain.is_counted && !chain.is_json)
-		print_counters(&report);
+		counters_print(&report.counters, report.device.clock_khz);
 	return STATUS_OK;
 }
 

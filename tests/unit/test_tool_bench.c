@@ -168,6 +168,22 @@ static void json_has_the_documented_keys(void **state)
 	expect_json("c[\"gbps\"] > 0 and c[\"memcpy_gbps\"] > 0 and c[\"peers\"] == []");
 }
 
+/* Each element that is read is in another burst of 64 bytes; 0.9 of 100 GB/s, in cycles of 1 ns */
+static void model_is_told(void **state)
+{
+	(void)state;
+	assert_int_equal(RUN_SMALL("--model", "--json"), 0);
+	expect_json("c[\"counters\"][\"points\"] == 200704 and "
+		    "c[\"counters\"][\"system\"] == {\"bytes_read\": 802816, "
+		    "\"bytes_written\": 802816, \"bursts_read\": 200704, "
+		    "\"bursts_written\": 12544, \"cycles_read\": 128451, "
+		    "\"cycles_written\": 8921}");
+	assert_int_equal(RUN_SMALL("--model"), 0);
+	assert_non_null(strstr(printed, "802816 bytes read in 200704 bursts, 128.5 us"));
+	assert_int_equal(RUN_SMALL("--json"), 0);
+	expect_json("\"counters\" not in c");
+}
+
 static void small_jobs_have_rows_of_their_own(void **state)
 {
 	(void)state;
@@ -334,6 +350,7 @@ int main(void)
 		cmocka_unit_test(more_threads_than_cpus_are_misuse),
 		cmocka_unit_test(text_has_a_line_for_the_case),
 		cmocka_unit_test(json_has_the_documented_keys),
+		cmocka_unit_test(model_is_told),
 		cmocka_unit_test(small_jobs_have_rows_of_their_own),
 		cmocka_unit_test(names_add_up),
 		cmocka_unit_test(floors_are_for_one_thread),

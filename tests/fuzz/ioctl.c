@@ -339,6 +339,8 @@ static long query(struct fuzzer *f)
 		result->id = 1 + below(f, 200);
 		result->results = any_array(f, result + 1, sizeof(struct drm_tessera_job_result),
 					    below(f, 16));
+		result->counters = any_array(f, result + 1, sizeof(struct drm_tessera_job_counters),
+					     below(f, 16));
 	}
 	query.pointer = any_pointer(f, result);
 	mutate(f, &query, sizeof(query));
@@ -536,6 +538,7 @@ static long submit(struct fuzzer *f)
 	__u32 count = write_jobs(f);
 	struct drm_tessera_submit submit = {
 		.queue = chance(f, 50) ? DRM_TESSERA_QUEUE_ANY : below(f, info.num_queues),
+		.flags = chance(f, 20) ? DRM_TESSERA_SUBMIT_COUNTERS : 0,
 		.priority = below(f, DRM_TESSERA_PRIORITY_LOW + 1),
 		.jobs = any_array(f, f->arena->jobs, sizeof(f->arena->jobs[0]), count),
 	};

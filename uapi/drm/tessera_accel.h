@@ -453,7 +453,7 @@ enum drm_tessera_cause {
 	DRM_TESSERA_CAUSE_INDEX_LIMIT,
 	/** @DRM_TESSERA_CAUSE_TRANSLATION: a page of the buffer is not in memory */
 	DRM_TESSERA_CAUSE_TRANSLATION,
-	/** @DRM_TESSERA_CAUSE_CANCELED: a reset or a removal stopped it, or it never started */
+	/** @DRM_TESSERA_CAUSE_CANCELED: a reset, removal or migration stopped it before its end */
 	DRM_TESSERA_CAUSE_CANCELED,
 	/** @DRM_TESSERA_CAUSE_TIMEOUT: it made no progress, or ran for too long, and was stopped */
 	DRM_TESSERA_CAUSE_TIMEOUT,

@@ -34,11 +34,13 @@
 #define TESSERA_IMPORT_NS_DMA_BUF()	MODULE_IMPORT_NS(DMA_BUF)
 #endif
 
-/* Linux 6.14 has no date any more. */
+/* Linux 6.14 has no date any more, and wants to be told that it is known which memory is active. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 #define TESSERA_DRIVER_DATE
+#define TESSERA_MEMORY_STATUS	(DRM_GEM_OBJECT_RESIDENT | DRM_GEM_OBJECT_ACTIVE)
 #else
 #define TESSERA_DRIVER_DATE	.date = "20261120",
+#define TESSERA_MEMORY_STATUS	DRM_GEM_OBJECT_RESIDENT
 #endif
 
 /* Linux 6.18 wants to be told that a workqueue is bound to processors. */

@@ -17,13 +17,11 @@ static void show_queue(struct seq_file *m, struct tessera_queue *queue)
 {
 	lockdep_assert_held(&queue->lock);
 
-	seq_printf(m, "%s: status 0x%x progress %llu", queue->name,
-		   readl(queue->regs + TESSERA_QUEUE_STATUS),
-		   lo_hi_readq(queue->regs + TESSERA_QUEUE_PROGRESS));
-	seq_printf(m, " pending %d sequence %llu completed %llu tail %u",
-		   atomic_read(&queue->num_pending), queue->sequence, queue->completed,
-		   queue->tail);
-	seq_printf(m, " doorbells %u interrupts %u%s\n",
+	seq_printf(m, "%s: status 0x%x progress %llu pending %d sequence %llu completed %llu",
+		   queue->name, readl(queue->regs + TESSERA_QUEUE_STATUS),
+		   lo_hi_readq(queue->regs + TESSERA_QUEUE_PROGRESS),
+		   atomic_read(&queue->num_pending), queue->sequence, queue->completed);
+	seq_printf(m, " tail %u doorbells %u interrupts %u%s\n", queue->tail,
 		   readl(queue->regs + TESSERA_QUEUE_NUM_DOORBELLS),
 		   readl(queue->regs + TESSERA_QUEUE_NUM_INTERRUPTS),
 		   queue->is_stopped ? " stopped" : "");

@@ -246,6 +246,6 @@ void tessera_file_show_fdinfo(struct drm_printer *printer, struct drm_file *drm_
 			region->active += obj->size;
 	}
 	spin_unlock(&drm_file->table_lock);
-	drm_print_memory_stats(printer, &memory, DRM_GEM_OBJECT_RESIDENT, "memory");
-	drm_print_memory_stats(printer, &sram, DRM_GEM_OBJECT_RESIDENT, "sram");
+	drm_print_memory_stats(printer, &memory, TESSERA_MEMORY_STATUS, "memory");
+	drm_print_memory_stats(printer, &sram, TESSERA_MEMORY_STATUS, "sram");
 }

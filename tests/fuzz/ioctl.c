@@ -1209,7 +1209,7 @@ static void expect_device_works(struct __test_metadata *_metadata, const FIXTURE
 	test_buffer_destroy(_metadata, self->fd, &copy);
 }
 
-TEST_F_TIMEOUT(ioctl, random_calls_do_no_harm, 800)
+TEST_F_TIMEOUT(ioctl, random_calls_do_no_harm, 1500)
 {
 	__u32 k;
 

@@ -158,4 +158,15 @@ void tests_init(int *argc, char ***argv);
 int tests_run(void);
 void tests_add(const char *group, const struct test *tests, unsigned count);
 
+/* A case of a table, as a test of its name */
+#define ADD_CASES(group, table, function)						\
+	do {										\
+		for (unsigned n = 0; n < ARRAY_SIZE(table); n++) {			\
+			g_autofree char *path = g_strdup_printf(group "/%s",		\
+								(table)[n].name);	\
+											\
+			g_test_add_data_func(path, &(table)[n], function);		\
+		}									\
+	} while (0)
+
 #endif /* TESSERA_HARNESS_H */

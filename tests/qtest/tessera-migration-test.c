@@ -1006,24 +1006,12 @@ static const struct test tests[] = {
 	TEST(a_snapshot_is_gone_back_to_from_a_running_job),
 };
 
-#define ADD_CASES(table, function)							\
-	do {										\
-		for (i = 0; i < ARRAY_SIZE(table); i++) {				\
-			g_autofree char *path = g_strdup_printf("/tessera/migration/%s",	\
-								(table)[i].name);	\
-											\
-			g_test_add_data_func(path, &(table)[i], function);		\
-		}									\
-	} while (0)
-
 int main(int argc, char **argv)
 {
-	unsigned i;
-
 	tests_init(&argc, &argv);
 	tests_add("/tessera/migration", tests, ARRAY_SIZE(tests));
-	ADD_CASES(in_place_cases, job_is_cut_short);
-	ADD_CASES(refusals, machine_is_refused);
-	ADD_CASES(corruptions, state_is_refused);
+	ADD_CASES("/tessera/migration", in_place_cases, job_is_cut_short);
+	ADD_CASES("/tessera/migration", refusals, machine_is_refused);
+	ADD_CASES("/tessera/migration", corruptions, state_is_refused);
 	return tests_run();
 }

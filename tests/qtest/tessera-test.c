@@ -2991,27 +2991,15 @@ static const struct test tests[] = {
 	TEST(random_writes_to_registers_are_survived),
 };
 
-/* A case of a table, as a test of its name */
-#define ADD_CASES(table, function)							\
-	do {										\
-		for (i = 0; i < ARRAY_SIZE(table); i++) {				\
-			g_autofree char *path = g_strdup_printf("/tessera/%s",		\
-								(table)[i].name);	\
-			g_test_add_data_func(path, &(table)[i], function);		\
-		}									\
-	} while (0)
-
 int main(int argc, char **argv)
 {
-	unsigned i;
-
 	tests_init(&argc, &argv);
 	tests_add("/tessera", tests, ARRAY_SIZE(tests));
-	ADD_CASES(refusals, machine_is_refused);
-	ADD_CASES(fault_cases, job_faults);
-	ADD_CASES(entry_cases, entry_faults);
-	ADD_CASES(queue_cases, queue_fails);
-	ADD_CASES(reset_cases, device_resets);
-	ADD_CASES(mapping_cases, mapping_faults);
+	ADD_CASES("/tessera", refusals, machine_is_refused);
+	ADD_CASES("/tessera", fault_cases, job_faults);
+	ADD_CASES("/tessera", entry_cases, entry_faults);
+	ADD_CASES("/tessera", queue_cases, queue_fails);
+	ADD_CASES("/tessera", reset_cases, device_resets);
+	ADD_CASES("/tessera", mapping_cases, mapping_faults);
 	return tests_run();
 }

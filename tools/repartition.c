@@ -12,6 +12,7 @@
 
 #include "argument.h"
 #include "json.h"
+#include "verify.h"
 
 struct repartition_arguments {
 	const char *in;
@@ -117,16 +118,6 @@ static int prepare(struct session *session, struct accel_layout *from_layout,
 
 /* Verifying ------------------------------------------------------------------------------------ */
 
-static bool next_index(uint32_t rank, const int64_t *shape, int64_t *index)
-{
-	for (uint32_t d = rank; d--;) {
-		if (++index[d] < shape[d])
-			return true;
-		index[d] = 0;
-	}
-	return false;
-}
-
 /* The element that the layout has at an index, in the memory of the PE that it says. */
 static int find_element(const struct session *session, int64_t part_elements,
 			const int64_t *index, const uint8_t **bytes, struct accel_error *error)
@@ -180,7 +171,7 @@ static int verify(const struct session *session, struct accel_error *error)
 			 "the element at %.150s is not that of the input",
 			 command_print_shape(text, rank, index));
 		return -EIO;
-	} while (next_index(rank, shape, index));
+	} while (verify_next(rank, shape, index));
 	return 0;
 }
 

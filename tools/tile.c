@@ -10,6 +10,7 @@
 
 #include "argument.h"
 #include "json.h"
+#include "verify.h"
 
 /* A list of a number for each axis, if it was given. */
 struct numbers {
@@ -122,16 +123,6 @@ static int prepare(struct session *session, struct accel_error *error)
 	return ret;
 }
 
-static bool next_index(uint32_t rank, const int64_t *shape, int64_t *index)
-{
-	for (uint32_t d = rank; d--;) {
-		if (++index[d] < shape[d])
-			return true;
-		index[d] = 0;
-	}
-	return false;
-}
-
 /* Compares both tensors an element at a time. */
 static int verify(const struct session *session, struct accel_error *error)
 {
@@ -161,7 +152,7 @@ static int verify(const struct session *session, struct accel_error *error)
 			 "the element at %.150s is not that of the input",
 			 command_print_shape(text, rank, index));
 		return -EIO;
-	} while (next_index(rank, accel_tensor_shape(session->src), index));
+	} while (verify_next(rank, accel_tensor_shape(session->src), index));
 	return 0;
 }
 

@@ -134,3 +134,13 @@ int verify_equal(const void *found, const void *expected, uint64_t size, size_t 
 	return accel_error_set(error, -EIO, "verify: element %" PRIu64 " is 0x%s, expected 0x%s",
 			       i / element_size, found_text, expected_text);
 }
+
+bool verify_next(uint32_t rank, const int64_t *shape, int64_t *index)
+{
+	for (uint32_t d = rank; d--;) {
+		if (++index[d] < shape[d])
+			return true;
+		index[d] = 0;
+	}
+	return false;
+}

@@ -36,4 +36,7 @@ int verify_copy(const struct verify_copy *copy, const void *input, const void *o
 int verify_equal(const void *found, const void *expected, uint64_t size, size_t element_size,
 		 struct accel_error *error);
 
+/* Goes to the next index, the last axis first. False: there was none, and it is the first again. */
+bool verify_next(uint32_t rank, const int64_t *shape, int64_t *index);
+
 #endif /* TOOLS_VERIFY_H */

@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+/* Bytes of a core's first cache of data; asked for once. */
+uint64_t engine_first_level_cache(void);
+
 /* Bytes of the largest cache that a core has a part in; asked for once. */
 uint64_t engine_last_level_cache(void);
 

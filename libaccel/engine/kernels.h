@@ -56,19 +56,32 @@ typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes
 /*
  * The same for pieces of what is no whole line. dst is at the beginning of a line, of which so many
  * bytes are in line already. What is left in the end is in line after it, from its beginning on; it
- * has 64 bytes, and as many can be read beyond those of src.
+ * has 64 bytes, and as many can be read before and beyond those of src.
  */
 typedef void engine_piece_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
 				 int64_t filled);
 
-/*
- * Transposes rows that begin anywhere, row r of extents[1] at src + places[r], by streaming stores
- * to columns that begin anywhere. What is before column c in the line in which it begins is in
- * lines[c], in its place; in the end what is in the line in which the column ends, if that is no
- * whole one. Lines are aligned.
- */
-typedef void engine_join_kernel(uint8_t *dst, const uint8_t *src, const int64_t *places,
-				const struct engine_tile *tile, uint8_t (*lines)[64]);
+/* Rows that begin anywhere, and go to columns that begin anywhere. Lines are aligned. */
+struct engine_join {
+	const int64_t *places;	/* of column 0 of each row, in bytes after src */
+	/*
+	 * What is before column c in the line in which it begins, in its place; in the end what is
+	 * in the line in which the column ends, if that is no whole one.
+	 */
+	uint8_t (*lines)[64];
+	/*
+	 * The line that row r shares with the tile to the right of this one, if both are as wide as
+	 * a line. It is left here if the tile to the right is to find it, and is here from the one
+	 * to the left if that left it.
+	 */
+	uint8_t (*shared)[64];
+	bool has_shared;
+	bool leaves_shared;
+};
+
+/* Transposes such rows, extents[1] of them, by streaming stores. */
+typedef void engine_join_kernel(uint8_t *dst, const uint8_t *src, const struct engine_join *join,
+				const struct engine_tile *tile);
 
 /*
  * log2 of the sizes of elements: 1, 2, 4, 8, 16, 32 and 64 bytes. Operands' are at most 16; the

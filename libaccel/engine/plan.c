@@ -260,6 +260,7 @@ static void init_parts(struct engine_plan *plan)
 	int64_t most;
 
 	plan->block_bytes = ENGINE_REPORT_BYTES;
+	plan->first_cache = engine_first_level_cache();
 	plan->streams = stored > engine_last_level_cache() / 2;
 	plan->slides = engine_windows_match(&windows, plan, &plan->box);
 	most = plan->num_regions == 1 || plan->slides ? MOST_PART_BYTES : CACHED_PART_BYTES;
@@ -333,7 +334,7 @@ int engine_plan_create(const struct engine_job *job, struct engine_plan **plan,
 	*plan = new_plan(job, isa);
 	if (!*plan)
 		return engine_fail(fault, ENOMEM, DRM_TESSERA_CAUSE_MEMORY, 0, 0,
-				   "no memory for a plan of %zu bytes", sizeof(**plan));
+				   "out of memory for a plan of %zu bytes", sizeof(**plan));
 	return 0;
 }
 

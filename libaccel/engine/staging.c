@@ -16,11 +16,13 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define LEAST_BYTES	131072
 
 /*
- * A block: two of them stay in the core's own cache, and no more than one, of elements that are
- * not packed, is on its way to the first one. Its rows are long on both sides.
+ * A block, of which one is transposed while the next one comes: to the first cache, if that has
+ * room for one beside what is done with the other, else to the second one. Its rows are long on
+ * both sides.
  */
-#define BLOCK_BYTES	32768
-#define MAX_BLOCK_BYTES	65536
+#define NEAR_BLOCK_BYTES	32768
+#define LEAST_NEAR_CACHE	49152
+#define MAX_BLOCK_BYTES		65536
 #define SRC_RUN_BYTES	1024
 #define DST_RUN_BYTES	128
 
@@ -34,7 +36,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 
 /* Strips whose columns go on in lines that wait have longer runs, in pieces as large as above. */
 #define JOINED_BYTES	16384
-#define MAX_ROWS	512
+#define MAX_ROWS	256
 
 /*
  * Squares of elements as small as this have many rows, each in a page of its own if they are so far
@@ -53,6 +55,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 /* Half a page further on: strips that lie in one page took half as long again, we know not why. */
 #define HALVES_PLACE	(PACKED_BYTES + 2048)
 #define SLOTS_PLACE	(HALVES_PLACE + 2 * HALF_BYTES)
+#define SHARED_PLACE	(SLOTS_PLACE + (int64_t)sizeof(struct slots))
 
 /* What waits is what is before next in its line. */
 struct slots {
@@ -60,7 +63,7 @@ struct slots {
 	uint8_t *next[NUM_SLOTS];	/* where a run has to go on, or NULL */
 };
 
-_Static_assert(SLOTS_PLACE + sizeof(struct slots) <= ENGINE_SCRATCH_BYTES,
+_Static_assert(SHARED_PLACE + MAX_ROWS * LINE_BYTES <= ENGINE_SCRATCH_BYTES,
 	       "scratch has room for all");
 
 /* --- cutting ---------------------------------------------------------------------------------- */
@@ -84,9 +87,12 @@ static uint32_t next_in_run(const struct engine_nest *nest, uint32_t stream, int
 	return d;
 }
 
-static int64_t most_block_bytes(int64_t size)
+/* Rows that are packed pass through the first cache, so that those of larger blocks may come. */
+static void choose_cache(struct engine_staging *staging, int64_t size)
 {
-	return size <= PACKED_SIZE ? MAX_BLOCK_BYTES : BLOCK_BYTES;
+	staging->fetches_near = staging->first_cache >= LEAST_NEAR_CACHE;
+	staging->block_bytes = staging->fetches_near && size > PACKED_SIZE ? NEAR_BLOCK_BYTES :
+									     MAX_BLOCK_BYTES;
 }
 
 /* So much of a loop, whole lines of it, or all if that is no more than twice as much. */
@@ -111,7 +117,7 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 
 	while (loop < nest->rank && !(mask >> loop & 1) && run_bytes < wanted) {
 		int64_t others = count_elements(staging->block, nest->rank) / staging->block[loop];
-		int64_t most = max(1, most_block_bytes(size) / (others * size));
+		int64_t most = max(1, staging->block_bytes / (others * size));
 		int64_t extent = cut_loop(nest->extents[loop], divide_up(wanted, run_bytes), most,
 					  line);
 
@@ -302,12 +308,13 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 		return false;
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
+	choose_cache(staging, size);
 	staging->stream_kernel = stream_kernel;
 	staging->join_kernel = NULL;
 	widen_block(staging, nest, DST, nest->rank - 1, size, DST_RUN_BYTES);
 	widen_block(staging, nest, SRC, src_loop, size,
 		    SRC_RUN_BYTES / size * staging->src_size);
-	widen_block(staging, nest, DST, nest->rank - 1, size, most_block_bytes(size));
+	widen_block(staging, nest, DST, nest->rank - 1, size, staging->block_bytes);
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
 	order_loops(staging, nest);
@@ -411,11 +418,21 @@ static void next_row(struct inflow *inflow)
 	enter_step(&inflow->rows, &inflow->blocks);
 }
 
+/* The CPU takes the cache that is meant as a literal. */
+static inline void fetch_line(const uint8_t *from, bool is_near)
+{
+	if (is_near)
+		__builtin_prefetch(from, 0, 3);
+	else
+		__builtin_prefetch(from, 0, 2);
+}
+
 /* Fetches so many bytes that come later. */
 static void fetch(struct inflow *inflow, const struct engine_move *move, const uint8_t *src,
 		  int64_t bytes)
 {
 	const int64_t *strides = move->nest.streams[SRC].strides;
+	const bool is_near = move->staging.fetches_near;
 
 	while (bytes > 0 && !inflow->is_done) {
 		int64_t left = step_bytes(&inflow->rows, move->staging.src_size) - inflow->in_row;
@@ -424,8 +441,8 @@ static void fetch(struct inflow *inflow, const struct engine_move *move, const u
 								       NULL, inflow->rows.rank);
 
 		for (int64_t byte = 0; byte < piece; byte += LINE_BYTES)
-			__builtin_prefetch(from + byte, 0, 3);
-		__builtin_prefetch(from + piece - 1, 0, 3);
+			fetch_line(from + byte, is_near);
+		fetch_line(from + piece - 1, is_near);
 		bytes -= piece;
 		inflow->in_row += piece;
 		if (piece == left)
@@ -486,6 +503,8 @@ struct row_list {
 	int64_t extents[DRM_TESSERA_MAX_RANK];	/* of the strip that they are of */
 	int64_t count;
 	int64_t places[MAX_ROWS];
+	uint8_t (*shared)[LINE_BYTES];	/* the lines that they share with the strip that .. */
+	const uint8_t *next;		/* .. begins here; NULL: there are none */
 };
 
 struct pipeline {
@@ -610,6 +629,7 @@ static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
 	}
 	if (is_same)
 		return;
+	rows->next = NULL;
 	rows->count = 0;
 	do {
 		rows->places[rows->count++] = offset_of(src_strides, at, NULL, rank);
@@ -630,6 +650,16 @@ static bool is_awaited(const struct slots *slots, int64_t n, const uint8_t *to, 
 	return true;
 }
 
+/* Whether a strip and the one to the right of it in its block are both as wide as a line. */
+static bool has_strip_beside(const struct engine_staging *staging, const struct steps *strips,
+			     int64_t size)
+{
+	const uint32_t columns = staging->src_loop;
+
+	return !staging->packs && strips->step[columns] * size == LINE_BYTES &&
+	       strips->end[columns] - strips->at[columns] >= 2 * strips->step[columns];
+}
+
 /* Transposes a strip, piece by piece, to where it goes on in the lines of slots from n on. */
 static void join_strip(struct pipeline *pipeline, int64_t n, uint8_t *dst)
 {
@@ -644,22 +674,28 @@ static void join_strip(struct pipeline *pipeline, int64_t n, uint8_t *dst)
 	const int64_t width = step_extent(strips, staging->src_loop);
 	const int64_t step = round_up(max(1, DIRECT_BYTES / (width * move->size)),
 				      LINE_BYTES / move->size);
+	struct row_list *rows = &pipeline->rows;
 	struct engine_tile tile = {
 		.extents = { width, step },
 		.dst_strides = { move->nest.streams[DST].strides[staging->src_loop], move->size },
 	};
+	struct engine_join join = { .lines = pipeline->slots->lines + n };
 
 	list_rows(pipeline, strides);
-	for (int64_t row = 0; row < pipeline->rows.count; row += step) {
-		tile.extents[1] = min(step, pipeline->rows.count - row);
+	join.has_shared = rows->next == src;
+	join.leaves_shared = has_strip_beside(staging, strips, move->size);
+	for (int64_t row = 0; row < rows->count; row += step) {
+		tile.extents[1] = min(step, rows->count - row);
 		if (!packs)
 			fetch(&pipeline->inflow, move, pipeline->src,
 			      tile.extents[1] * width * move->size);
-		staging->join_kernel(dst + row * move->size, src, pipeline->rows.places + row,
-				     &tile, pipeline->slots->lines + n);
+		join.places = rows->places + row;
+		join.shared = rows->shared + row;
+		staging->join_kernel(dst + row * move->size, src, &join, &tile);
 	}
+	rows->next = join.leaves_shared ? src + LINE_BYTES : NULL;
 	for (int64_t k = 0; k < width; k++)
-		pipeline->slots->next[n + k] += pipeline->rows.count * move->size;
+		pipeline->slots->next[n + k] += rows->count * move->size;
 }
 
 /* Does so if all of its columns are awaited; returns whether they are. */
@@ -733,6 +769,7 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 			run->scratch + HALVES_PLACE, run->scratch + HALVES_PLACE + HALF_BYTES
 		},
 		.slots = (struct slots *)(run->scratch + SLOTS_PLACE),
+		.rows.shared = (uint8_t (*)[LINE_BYTES])(run->scratch + SHARED_PLACE),
 		.inflow.rows = { .rank = rank, .step = staging->row, .order = staging->order },
 		.strips = { .rank = rank, .step = staging->strip },
 		.tiles = { .rank = rank, .step = staging->tile },

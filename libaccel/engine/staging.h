@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Transposing what is larger than the caches. A block of the source is fetched into the core's own
- * cache in long rows, while the one before it is transposed in small strips, whose lines go
+ * caches in long rows, while the one before it is transposed in small strips, whose lines go
  * around the caches: at once where the destination's rows are whole lines, or go on in lines that
  * wait for them, and else by way of a staging buffer.
  */
@@ -26,6 +26,9 @@ struct engine_staging {
 	int64_t src_size;			/* bytes of an element there */
 	engine_pack_row *pack_row;		/* NULL: rows are copied, if they are packed */
 	void *context;
+	uint64_t first_cache;			/* bytes of the first cache */
+	bool fetches_near;			/* blocks go there, else to the second one */
+	int64_t block_bytes;			/* of a block at most */
 	int64_t block[DRM_TESSERA_MAX_RANK];	/* extents of a block */
 	int64_t row[DRM_TESSERA_MAX_RANK];	/* of what a block has side by side in the source */
 	uint32_t order[DRM_TESSERA_MAX_RANK];	/* loops by strides of the source, largest first */
@@ -46,8 +49,8 @@ struct engine_staging {
 /*
  * Cuts a nest whose last loop is contiguous in the destination, and whose loop src_loop is in the
  * source; elements have size bytes. stream_kernel, which may be NULL, is for a destination that
- * begins at a cache line. The members src_loop, src_size and pack_row, with its context, have been
- * set. Returns false where this is of no use.
+ * begins at a cache line. The members src_loop, src_size, first_cache and pack_row, with its
+ * context, have been set. Returns false where this is of no use.
  */
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
 			    int64_t size, const struct engine_transpose_kernels *kernels,

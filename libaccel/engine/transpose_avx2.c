@@ -2,14 +2,21 @@
 /*
  * Transposes by AVX2. Contract in kernels.h. A square has 16 bytes of each of its rows, in lanes of
  * as many registers as there are elements in these: rounds of unpacking transpose both lanes. The
- * squares at the edges overlap those before them; where a tile is narrower than a square it is done
- * lane by lane.
+ * squares at the edges overlap those before them; where a tile is narrower than a square its halves
+ * do, or it is done lane by lane.
  */
 #ifdef __x86_64__
 #include <string.h>
 
 #include "kernels.h"
 #include "square_avx2.h"
+
+INLINE __m256i load_lanes(const uint8_t *low, const uint8_t *high)
+{
+	return _mm256_inserti128_si256(
+		_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)low)),
+		_mm_loadu_si128((const __m128i *)high), 1);
+}
 
 /* 2 * count rows of 16 bytes, which are count elements, become count rows of 32 bytes. */
 #define DEFINE_SQUARE(bits, count, rounds)							\
@@ -21,9 +28,7 @@ INLINE void square_##bits(uint8_t *dst, int64_t dst_stride, const uint8_t *src,	
 												\
 	UNROLL											\
 	for (int k = 0; k < (count); k++) {							\
-		r[k] = _mm256_inserti128_si256(							\
-			_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)src)),		\
-			_mm_loadu_si128((const __m128i *)lower), 1);				\
+		r[k] = load_lanes(src, lower);							\
 		ADVANCE(src, src_stride);							\
 		ADVANCE(lower, src_stride);							\
 	}											\
@@ -45,27 +50,25 @@ DEFINE_SQUARE(64, 2, 1)
 /* Two elements of 16 bytes, one below the other. */
 INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int64_t src_stride)
 {
-	__m128i upper = _mm_loadu_si128((const __m128i *)src);
-	__m128i lower = _mm_loadu_si128((const __m128i *)(src + src_stride));
-
 	(void)dst_stride;
-	_mm256_storeu_si256((__m256i *)dst,
-			    _mm256_inserti128_si256(_mm256_castsi128_si256(upper), lower, 1));
+	_mm256_storeu_si256((__m256i *)dst, load_lanes(src, src + src_stride));
 }
 
 /* The first bytes of a lane, by both ends of what is there: beyond it may be nothing. */
 INLINE __m128i load_lane(const uint8_t *from, int64_t bytes)
 {
-	uint64_t low, high = 0;
 	uint32_t first, last;
+	uint64_t low;
 
 	if (bytes >= 16)
 		return _mm_loadu_si128((const __m128i *)from);
 	if (bytes > 8) {
-		memcpy(&low, from, 8);
-		memcpy(&high, from + bytes - 8, 8);
-		high >>= 8 * (16 - bytes);
-	} else if (bytes >= 4) {
+		const __m128i high = _mm_loadl_epi64((const __m128i *)(from + bytes - 8));
+
+		return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)from),
+					  _mm_srli_epi64(high, (int)(8 * (16 - bytes))));
+	}
+	if (bytes >= 4) {
 		memcpy(&first, from, 4);
 		memcpy(&last, from + bytes - 4, 4);
 		low = first | (uint64_t)last << 8 * (bytes - 4);
@@ -73,7 +76,7 @@ INLINE __m128i load_lane(const uint8_t *from, int64_t bytes)
 		low = from[0] | (uint64_t)from[bytes / 2] << 8 * (bytes / 2) |
 		      (uint64_t)from[bytes - 1] << 8 * (bytes - 1);
 	}
-	return _mm_set_epi64x((int64_t)high, (int64_t)low);
+	return _mm_cvtsi64_si128((int64_t)low);
 }
 
 INLINE void store_lane(uint8_t *to, __m128i lane, int64_t bytes)
@@ -111,11 +114,11 @@ INLINE int64_t fit(int64_t at, int64_t count, int64_t extent)
  */
 #define DEFINE_NARROW_TRANSPOSE(size, bits, rounds)						\
 INLINE void lanes_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
-			 int64_t next_dst, int64_t next_src)					\
+			 int64_t next_dst, int64_t next_src, bool is_whole)			\
 {												\
 	enum { N = 16 / (size) };								\
-	const int64_t num_rows = min(tile->extents[1], N);					\
-	const int64_t num_columns = min(tile->extents[0], N);					\
+	const int64_t num_rows = is_whole ? N : min(tile->extents[1], N);			\
+	const int64_t num_columns = is_whole ? N : min(tile->extents[0], N);			\
 	__m256i r[N];										\
 												\
 	UNROLL											\
@@ -141,8 +144,8 @@ INLINE void lanes_##size(uint8_t *dst, const uint8_t *src, const struct engine_t
 	}											\
 }												\
 												\
-TARGET static void transpose_narrow_##size(uint8_t *dst, const uint8_t *src,			\
-					   const struct engine_tile *tile)			\
+INLINE void narrow_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
+			  bool is_whole)							\
 {												\
 	enum { N = 16 / (size) };								\
 	const int64_t rows = tile->extents[1], columns = tile->extents[0];			\
@@ -159,9 +162,20 @@ TARGET static void transpose_narrow_##size(uint8_t *dst, const uint8_t *src,			\
 				     (next_c - c) * tile->dst_strides[0] +			\
 				     (next_r - r) * (size),					\
 				     (next_c - c) * (size) +					\
-				     (next_r - r) * tile->src_strides[1]);			\
+				     (next_r - r) * tile->src_strides[1], is_whole);		\
 		}										\
 	}											\
+}												\
+												\
+TARGET static void transpose_narrow_##size(uint8_t *dst, const uint8_t *src,			\
+					   const struct engine_tile *tile)			\
+{												\
+	enum { N = 16 / (size) };								\
+												\
+	if (tile->extents[0] >= N && tile->extents[1] >= N)					\
+		narrow_##size(dst, src, tile, true);						\
+	else											\
+		narrow_##size(dst, src, tile, false);						\
 }
 
 DEFINE_NARROW_TRANSPOSE(1, 8, 4)
@@ -169,6 +183,109 @@ DEFINE_NARROW_TRANSPOSE(2, 16, 3)
 DEFINE_NARROW_TRANSPOSE(4, 32, 2)
 DEFINE_NARROW_TRANSPOSE(8, 64, 1)
 DEFINE_NARROW_TRANSPOSE(16, 64, 0)
+
+/*
+ * More rows than a lane has elements, but fewer than two: the lower half of a square begins where
+ * it has to, and has some rows of the upper one once more.
+ */
+#define DEFINE_SHORT_TRANSPOSE(size, bits, rounds)						\
+INLINE void short_square_##size(uint8_t *dst, const uint8_t *src,				\
+				const struct engine_tile *tile)					\
+{												\
+	enum { N = 16 / (size) };								\
+	const int64_t skipped = tile->extents[1] - N;						\
+	const uint8_t *lower = src + skipped * tile->src_strides[1];				\
+	__m256i r[N];										\
+												\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		r[k] = load_lanes(src, lower);							\
+		ADVANCE(src, tile->src_strides[1]);						\
+		ADVANCE(lower, tile->src_strides[1]);						\
+	}											\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++)						\
+		round_##bits(r, N);								\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		_mm_storeu_si128((__m128i *)dst, _mm256_castsi256_si128(r[k]));			\
+		_mm_storeu_si128((__m128i *)BEYOND(dst, skipped * (size)),			\
+				 _mm256_extracti128_si256(r[k], 1));				\
+		ADVANCE(dst, tile->dst_strides[0]);						\
+	}											\
+}												\
+												\
+TARGET static void transpose_short_##size(uint8_t *dst, const uint8_t *src,			\
+					  const struct engine_tile *tile)			\
+{												\
+	enum { N = 16 / (size) };								\
+												\
+	for (int64_t k = 0; k < tile->extents[0]; k += N) {					\
+		const int64_t c = fit(k, N, tile->extents[0]);					\
+												\
+		short_square_##size(dst + c * tile->dst_strides[0], src + c * (size), tile);	\
+	}											\
+}
+
+DEFINE_SHORT_TRANSPOSE(1, 8, 4)
+DEFINE_SHORT_TRANSPOSE(2, 16, 3)
+DEFINE_SHORT_TRANSPOSE(4, 32, 2)
+DEFINE_SHORT_TRANSPOSE(8, 64, 1)
+
+static bool is_short(const struct engine_tile *tile, int64_t size)
+{
+	return tile->extents[0] >= 16 / size && tile->extents[1] > 16 / size &&
+	       tile->extents[1] < 32 / size;
+}
+
+/*
+ * Rows of 9 to 15 bytes that go on into each other: with each but the last come bytes of the next.
+ * Those of larger elements are deinterleaved.
+ */
+INLINE void thin_square(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+			bool is_last)
+{
+	const int64_t columns = tile->extents[0];
+	const uint8_t *lower = src + 16 * columns;
+	__m256i r[16];
+
+	UNROLL
+	for (int k = 0; k < 16; k++) {
+		if (is_last && k == 15)
+			r[k] = _mm256_inserti128_si256(
+				_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)src)),
+				load_lane(lower, columns), 1);
+		else
+			r[k] = load_lanes(src, lower);
+		ADVANCE(src, columns);
+		ADVANCE(lower, columns);
+	}
+	UNROLL
+	for (int round = 0; round < 4; round++)
+		round_8(r, 16);
+	UNROLL
+	for (int k = 0; k < 16; k++) {
+		if (k == columns)
+			return;
+		_mm256_storeu_si256((__m256i *)dst, r[k]);
+		ADVANCE(dst, tile->dst_strides[0]);
+	}
+}
+
+TARGET static void transpose_thin(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+{
+	const int64_t last = tile->extents[1] - 32;
+
+	for (int64_t r = 0; r < last; r += 32)
+		thin_square(dst + r, src + r * tile->extents[0], tile, false);
+	thin_square(dst + last, src + last * tile->extents[0], tile, true);
+}
+
+static bool is_thin(const struct engine_tile *tile)
+{
+	return tile->extents[0] > 8 && tile->extents[0] < 16 && tile->extents[1] >= 32 &&
+	       tile->src_strides[1] == tile->extents[0];
+}
 
 /*
  * Down the rows of a strip of the source that is as wide as a line, which is read once, so that the
@@ -210,10 +327,10 @@ DEFINE_TRANSPOSE(8, 64)
 DEFINE_TRANSPOSE(16, 128)
 
 /* The same, but for the shapes that have kernels of their own. */
-#define DEFINE_MATCH(size, shift)								\
+#define DEFINE_MATCH(size, shift, other)							\
 static void match_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)	\
 {												\
-	engine_tile_kernel *kernel = transpose_##size;						\
+	engine_tile_kernel *kernel = is_short(tile, size) ? transpose_short_##size : (other);	\
 												\
 	if (engine_is_deinterleave(tile, size))							\
 		kernel = engine_deinterleave_avx2[shift];					\
@@ -222,10 +339,10 @@ static void match_##size(uint8_t *dst, const uint8_t *src, const struct engine_t
 	kernel(dst, src, tile);									\
 }
 
-DEFINE_MATCH(1, 0)
-DEFINE_MATCH(2, 1)
-DEFINE_MATCH(4, 2)
-DEFINE_MATCH(8, 3)
+DEFINE_MATCH(1, 0, is_thin(tile) ? transpose_thin : transpose_1)
+DEFINE_MATCH(2, 1, transpose_2)
+DEFINE_MATCH(4, 2, transpose_4)
+DEFINE_MATCH(8, 3, transpose_8)
 
 /* Elements of a register or two. */
 #define DEFINE_STRIDED(size)									\
@@ -254,25 +371,37 @@ TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, int64_t bytes)
 				    _mm256_loadu_si256((const __m256i *)(src + k)));
 }
 
+/* The bytes of the second from a place on, those of the first before it. */
+INLINE __m256i merge(__m256i first, __m256i second, int64_t place)
+{
+	const __m256i places = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+						15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
+						28, 29, 30, 31);
+
+	return _mm256_blendv_epi8(second, first,
+				  _mm256_cmpgt_epi8(_mm256_set1_epi8((char)place), places));
+}
+
+/* In registers: what was stored just now waits for the streaming stores before it. */
 TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
 				int64_t filled)
 {
-	if (filled && filled + bytes >= 64) {
-		memcpy(line + filled, src, (size_t)(64 - filled));
-		stream_lines(dst, line, 64);
-		dst += 64;
-		src += 64 - filled;
-		bytes -= 64 - filled;
-		filled = 0;
-	}
-	if (!filled) {
-		int64_t whole = bytes / 64 * 64;
+	__m256i *lines = (__m256i *)line, *to = (__m256i *)dst;
+	const __m256i *from = (const __m256i *)(src - filled);
+	__m256i low = merge(_mm256_loadu_si256(lines), _mm256_loadu_si256(from), filled);
+	__m256i high = merge(_mm256_loadu_si256(lines + 1), _mm256_loadu_si256(from + 1),
+			     filled - 32);
 
-		stream_lines(dst, src, whole);
-		src += whole;
-		bytes -= whole;
+	for (bytes += filled; bytes >= 64; bytes -= 64) {
+		_mm256_stream_si256(to, low);
+		_mm256_stream_si256(to + 1, high);
+		to += 2;
+		from += 2;
+		low = _mm256_loadu_si256(from);
+		high = _mm256_loadu_si256(from + 1);
 	}
-	memcpy(line + filled, src, (size_t)bytes);
+	_mm256_storeu_si256(lines, low);
+	_mm256_storeu_si256(lines + 1, high);
 }
 
 const struct engine_transpose_kernels engine_transpose_avx2 = {

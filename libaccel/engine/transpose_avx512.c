@@ -53,10 +53,40 @@ INLINE const uint8_t *next_row_or_last(const struct square *square, int n, const
 	return row;
 }
 
-/* The first bytes of a row, or all that a register holds. */
-INLINE __m512i load_row(const uint8_t *row, bool is_whole, __mmask64 columns)
+/* The places of bytes in a line. */
+static const uint8_t line_places[64] __attribute__((aligned(64))) = {
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+	16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+	32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+	48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+};
+
+/*
+ * The 64 bytes of row n, line by line: where lines are not in the first cache yet, a load that
+ * crosses from one into the next takes several times as long as both of them.
+ */
+INLINE __m512i load_lines(const uint8_t *row, int n, const struct engine_join *join)
 {
-	return is_whole ? _mm512_loadu_si512(row) : _mm512_maskz_loadu_epi8(columns, row);
+	const uint32_t before = (uintptr_t)row % 64;
+	const __mmask64 ours = ~0ull << before;
+	__m512i first, last;
+
+	if (!before)
+		return _mm512_load_si512(row);
+	if (join && join->has_shared)
+		first = _mm512_load_si512(join->shared[n]);
+	else
+		first = _mm512_maskz_loadu_epi8(ours, row - before);
+	row += 64 - before;
+	if (join && join->leaves_shared) {
+		last = _mm512_load_si512(row);
+		_mm512_store_si512(join->shared[n], last);
+	} else {
+		last = _mm512_maskz_loadu_epi8(~ours, row);
+	}
+	return _mm512_permutex2var_epi8(first, _mm512_add_epi8(_mm512_load_si512(line_places),
+							       _mm512_set1_epi8((char)before)),
+					last);
 }
 
 /* The first bytes of a row as a lane of a register, which has none of the later ones yet. */
@@ -106,24 +136,19 @@ INLINE void zero_rows(__m512i *rows, int count)
 		rows[k] = _mm512_setzero_si512();
 }
 
-/* Stores a column, of which only so much as the mask has is there if it is not whole. */
+/*
+ * Stores a column, of which only so much as the mask has is there if it is not whole. Storing by
+ * masks takes longer.
+ */
 INLINE void store_column(uint8_t *to, __m512i column, bool is_whole, bool streams, __mmask64 mask)
 {
 	if (streams)
 		_mm512_stream_si512((__m512i *)to, column);
-	else if (is_whole)
+	else if (is_whole || mask == ~0ull)
 		_mm512_storeu_si512(to, column);
 	else
 		_mm512_mask_storeu_epi8(to, mask, column);
 }
-
-/* The places of bytes in a line. */
-static const uint8_t line_places[64] __attribute__((aligned(64))) = {
-	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-	16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-	32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
-	48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
-};
 
 /* Turns a column, until its bytes are in their places of two lines, the first of which is there. */
 INLINE void join_column(uint8_t *to, __m512i column, uint8_t *line, int64_t bytes)
@@ -150,44 +175,60 @@ INLINE void round_16(__m512i *registers, int count)
 
 /* Column c of a square, if it is there: streamed, or joined to what is in its lines. */
 INLINE void put_column(const struct square *square, int c, uint8_t *to, __m512i column,
-		       bool is_whole, bool streams, uint8_t (*lines)[64], __mmask64 mask)
+		       bool is_whole, bool streams, const struct engine_join *join,
+		       __mmask64 mask)
 {
 	if (!is_whole && square->num_columns <= c)
 		return;
-	if (lines)
-		join_column(to, column, lines[c], is_whole ? 64 : _mm_popcnt_u64(mask));
+	if (join)
+		join_column(to, column, join->lines[c], is_whole ? 64 : _mm_popcnt_u64(mask));
 	else
 		store_column(to, column, is_whole, streams, mask);
 }
 
 /* Columns k, n + k, 2 * n + k and 3 * n + k, of which registers k of four groups have 16 bytes. */
 INLINE void store_columns(__m512i *registers, int k, int n, const struct square *square,
-			  uint8_t *to, bool is_whole, bool streams, uint8_t (*lines)[64],
-			  __mmask64 mask)
+			  uint8_t *to, bool is_whole, bool streams,
+			  const struct engine_join *join, __mmask64 mask)
 {
 	const uint64_t step = (uint64_t)n * (uint64_t)square->dst_stride;
 	__m512i *a = &registers[k], *b = a + n, *c = b + n, *d = c + n;
 
 	transpose_lanes(a, b, c, d);
-	put_column(square, k, to, *a, is_whole, streams, lines, mask);
-	put_column(square, n + k, BEYOND(to, step), *b, is_whole, streams, lines, mask);
-	put_column(square, 2 * n + k, BEYOND(to, 2 * step), *c, is_whole, streams, lines, mask);
-	put_column(square, 3 * n + k, BEYOND(to, 3 * step), *d, is_whole, streams, lines, mask);
+	put_column(square, k, to, *a, is_whole, streams, join, mask);
+	put_column(square, n + k, BEYOND(to, step), *b, is_whole, streams, join, mask);
+	put_column(square, 2 * n + k, BEYOND(to, 2 * step), *c, is_whole, streams, join, mask);
+	put_column(square, 3 * n + k, BEYOND(to, 3 * step), *d, is_whole, streams, join, mask);
 }
 
-/* Rows, of which fewer may be there if the square is not whole. */
-INLINE void load_rows(__m512i *rows, int first, int count, const struct square *square,
-		      const uint8_t **next, bool is_whole, __mmask64 columns)
+/* Whole rows, as they are stored: what is streamed is not in the first cache. */
+INLINE void load_whole_rows(__m512i *rows, int first, int count, const struct square *square,
+			    const uint8_t **next, bool streams, const struct engine_join *join)
 {
-	if (is_whole || square->num_rows >= first + count) {
+	UNROLL
+	for (int k = 0; k < count; k++) {
+		const uint8_t *row = next_row(square, first + k, next);
+
+		rows[k] = streams || join ? load_lines(row, first + k, join) :
+					    _mm512_loadu_si512(row);
+	}
+}
+
+/* The columns that are there of rows, of which fewer may be there. */
+INLINE void load_rows(__m512i *rows, int first, int count, const struct square *square,
+		      const uint8_t **next, __mmask64 columns)
+{
+	if (square->num_rows >= first + count) {
 		UNROLL
 		for (int k = 0; k < count; k++)
-			rows[k] = load_row(next_row(square, first + k, next), is_whole, columns);
+			rows[k] = _mm512_maskz_loadu_epi8(columns,
+							  next_row(square, first + k, next));
 		return;
 	}
 	UNROLL
 	for (int k = 0; k < count; k++)
-		rows[k] = load_row(next_row_or_last(square, first + k, next), false, columns);
+		rows[k] = _mm512_maskz_loadu_epi8(columns,
+						  next_row_or_last(square, first + k, next));
 }
 
 /*
@@ -197,7 +238,7 @@ INLINE void load_rows(__m512i *rows, int first, int count, const struct square *
  */
 #define DEFINE_SQUARE(size, rounds)								\
 INLINE void square_##size(const struct square *square, bool is_whole, bool streams,		\
-			  uint8_t (*lines)[64])							\
+			  const struct engine_join *join)					\
 {												\
 	enum { N = 16 / (size) };								\
 	const __mmask64 columns = mask_of(square->num_columns * (size));			\
@@ -212,7 +253,10 @@ INLINE void square_##size(const struct square *square, bool is_whole, bool strea
 			zero_rows(r + group, N);						\
 			continue;								\
 		}										\
-		load_rows(r + group, group, N, square, &from, is_whole, columns);		\
+		if (is_whole)									\
+			load_whole_rows(r + group, group, N, square, &from, streams, join);	\
+		else										\
+			load_rows(r + group, group, N, square, &from, columns);			\
 		UNROLL										\
 		for (int round = 0; round < (rounds); round++)					\
 			round_##size(r + group, N);						\
@@ -221,7 +265,7 @@ INLINE void square_##size(const struct square *square, bool is_whole, bool strea
 	for (int k = 0; k < N; k++) {								\
 		if (!is_whole && square->num_columns <= k)					\
 			return;									\
-		store_columns(r, k, N, square, to, is_whole, streams, lines, rows);		\
+		store_columns(r, k, N, square, to, is_whole, streams, join, rows);		\
 		ADVANCE(to, square->dst_stride);						\
 	}											\
 }
@@ -265,6 +309,57 @@ DEFINE_GROUP(4, 2)
 DEFINE_GROUP(8, 1)
 DEFINE_GROUP(16, 0)
 
+/* Stores the first half of a column where it begins, the second so many bytes further on. */
+INLINE void store_halves(uint8_t *to, int64_t further, __m512i column)
+{
+	_mm256_storeu_si256((__m256i *)to, _mm512_castsi512_si256(column));
+	_mm256_storeu_si256((__m256i *)(to + further), _mm512_extracti64x4_epi64(column, 1));
+}
+
+/*
+ * All columns of a square, of which the last rows are not there: its lower half begins where it has
+ * to, and has some rows of the upper one once more.
+ */
+#define DEFINE_SHORT_SQUARE(size, rounds)							\
+TARGET static void short_square_##size(const struct square *square)				\
+{												\
+	enum { N = 16 / (size) };								\
+	const int64_t skipped = square->num_rows - 2 * N;					\
+	const uint64_t step = (uint64_t)N * (uint64_t)square->dst_stride;			\
+	const uint8_t *from = square->src;							\
+	uint8_t *to = square->dst;								\
+	__m512i r[4 * N];									\
+												\
+	UNROLL											\
+	for (int k = 0; k < 4 * N; k++) {							\
+		if (k == 2 * N)									\
+			from = square->src + skipped * square->src_stride;			\
+		r[k] = _mm512_loadu_si512(from);						\
+		ADVANCE(from, square->src_stride);						\
+	}											\
+	UNROLL											\
+	for (int group = 0; group < 4 * N; group += N) {					\
+		UNROLL										\
+		for (int round = 0; round < (rounds); round++)					\
+			round_##size(r + group, N);						\
+	}											\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		transpose_lanes(&r[k], &r[N + k], &r[2 * N + k], &r[3 * N + k]);		\
+		UNROLL										\
+		for (int lane = 0; lane < 4; lane++)						\
+			store_halves(BEYOND(to, (uint64_t)lane * step), skipped * (size),	\
+				     r[lane * N + k]);						\
+		ADVANCE(to, square->dst_stride);						\
+	}											\
+}
+
+DEFINE_SHORT_SQUARE(1, 4)
+DEFINE_SHORT_SQUARE(2, 3)
+DEFINE_SHORT_SQUARE(4, 2)
+DEFINE_SHORT_SQUARE(8, 1)
+DEFINE_SHORT_SQUARE(16, 0)
+
 /* As many rows as there are registers, into a lane of each. */
 INLINE void load_lanes(__m512i *registers, int lane, int count, const struct square *square,
 		       const uint8_t **next, __mmask16 columns)
@@ -287,7 +382,7 @@ INLINE void load_lanes(__m512i *registers, int lane, int count, const struct squ
 /* A quarter of a square: rows of 16 bytes, those of each group in a lane of their own. */
 #define DEFINE_QUARTER(size, rounds)								\
 INLINE void quarter_##size(const struct square *square, bool streams,				\
-			   uint8_t (*lines)[64])						\
+			   const struct engine_join *join)					\
 {												\
 	enum { N = 16 / (size) };								\
 	const __mmask64 rows = mask_of(square->num_rows * (size));				\
@@ -309,7 +404,7 @@ INLINE void quarter_##size(const struct square *square, bool streams,				\
 	for (int k = 0; k < N; k++) {								\
 		if (square->num_columns <= k)							\
 			return;									\
-		put_column(square, k, to, r[k], false, streams, lines, rows);			\
+		put_column(square, k, to, r[k], false, streams, join, rows);			\
 		ADVANCE(to, square->dst_stride);						\
 	}											\
 }
@@ -360,15 +455,15 @@ INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const int64_t *
  */
 #define DEFINE_TRANSPOSE(size)									\
 INLINE void edge_##size(const struct square *square, int64_t width, bool streams,		\
-			uint8_t (*lines)[64])							\
+			const struct engine_join *join)						\
 {												\
 	enum { SIDE = 64 / (size) };								\
 	const bool can_stream = streams && square->num_rows >= SIDE;				\
 												\
 	if (width == SIDE)									\
-		square_##size(square, false, can_stream, lines);				\
+		square_##size(square, false, can_stream, join);				\
 	else											\
-		quarter_##size(square, can_stream, lines);					\
+		quarter_##size(square, can_stream, join);					\
 }												\
 												\
 TARGET static void strided_edge_##size(const struct square *given, int64_t width, bool streams)	\
@@ -386,6 +481,13 @@ INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src,				\
 	enum { SIDE = 64 / (size) };								\
 	const struct square square = square_at(dst, src, NULL, tile, c, r, size);		\
 												\
+	if (!streams && width == SIDE && square.num_columns >= SIDE &&				\
+	    square.num_rows < SIDE) {								\
+		const struct square last = square;						\
+												\
+		short_square_##size(&last);							\
+		return;										\
+	}											\
 	if (square.num_columns < SIDE || square.num_rows < SIDE) {				\
 		const struct square edge = square;						\
 												\
@@ -455,45 +557,58 @@ DEFINE_TRANSPOSE(4)
 DEFINE_TRANSPOSE(8)
 DEFINE_TRANSPOSE(16)
 
+/* The same from a point of the tile on. */
+INLINE struct engine_join join_from(const struct engine_join *join, int64_t column, int64_t row)
+{
+	return (struct engine_join){
+		.lines = join->lines + column,
+		.shared = join->shared + row,
+		.has_shared = join->has_shared,
+		.leaves_shared = join->leaves_shared,
+	};
+}
+
 /* Rows that begin anywhere, to columns that begin anywhere: streamed, as above. */
 #define DEFINE_JOIN(size)									\
 TARGET __attribute__((nonnull))									\
 static void joined_edge_##size(const struct square *given, int64_t width,			\
-			       uint8_t (*lines)[64])						\
+			       const struct engine_join *join)					\
 {												\
 	const struct square square = *given;							\
 												\
 	if (square.places)									\
-		edge_##size(&square, width, false, lines);					\
+		edge_##size(&square, width, false, join);					\
 }												\
 												\
-INLINE void join_at_##size(const struct square *square, int64_t width, uint8_t (*lines)[64])	\
+INLINE void join_at_##size(const struct square *square, int64_t width,				\
+			   const struct engine_join *join)					\
 {												\
 	enum { SIDE = 64 / (size) };								\
 												\
 	if (square->num_columns < SIDE || square->num_rows < SIDE) {				\
 		const struct square edge = *square;						\
 												\
-		joined_edge_##size(&edge, width, lines);					\
+		joined_edge_##size(&edge, width, join);						\
 		return;										\
 	}											\
-	square_##size(square, true, false, lines);						\
+	square_##size(square, true, false, join);						\
 }												\
 												\
 TARGET __attribute__((nonnull))									\
-static void join_##size(uint8_t *dst, const uint8_t *src, const int64_t *places,		\
-			const struct engine_tile *tile, uint8_t (*lines)[64])			\
+static void join_##size(uint8_t *dst, const uint8_t *src, const struct engine_join *join,	\
+			const struct engine_tile *tile)						\
 {												\
 	enum { SIDE = 64 / (size) };								\
 	int64_t width;										\
 												\
 	for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {					\
 		for (int64_t c = 0; c < tile->extents[0]; c += width) {				\
-			const struct square square = square_at(dst, src, places, tile, c, r,	\
-							       size);				\
+			const struct square square = square_at(dst, src, join->places, tile, c,	\
+							       r, size);			\
+			const struct engine_join there = join_from(join, c, r);		\
 												\
 			width = choose_width(tile, c, SIDE);					\
-			join_at_##size(&square, width, lines + c);				\
+			join_at_##size(&square, width, &there);					\
 		}										\
 	}											\
 }
@@ -546,6 +661,12 @@ DEFINE_WIDE_TRANSPOSE(transpose, 64, false)
 DEFINE_WIDE_TRANSPOSE(stream_transpose, 32, true)
 DEFINE_WIDE_TRANSPOSE(stream_transpose, 64, true)
 
+/* Where columns have no more than half a line they do not fill registers. */
+INLINE bool is_narrow(const struct engine_tile *tile, int64_t size)
+{
+	return tile->extents[1] * size <= 32;
+}
+
 /* Interleaving begins with tables, for which squares transpose some hundred bytes. */
 INLINE bool is_worth_tables(const struct engine_tile *tile, int64_t size)
 {
@@ -563,6 +684,8 @@ TARGET static void match_##size(uint8_t *dst, const uint8_t *src,				\
 		kernel = engine_deinterleave_avx512[shift];					\
 	else if (engine_is_interleave(tile, size) && is_worth_tables(tile, size))		\
 		kernel = engine_interleave_avx512[shift];					\
+	else if (is_narrow(tile, size))								\
+		kernel = engine_transpose_avx2.transpose[shift];				\
 	kernel(dst, src, tile);									\
 }
 

@@ -88,6 +88,8 @@ static inline void run_large(struct large *large, bool at_end, bool has_scratch)
 	}
 	set_memory(large, bytes);
 	plan = create_large_plan(job);
+	/* where blocks are fetched to the second cache, or to the first */
+	plan->first_cache = at_end ? 32 << 10 : 48 << 10;
 	engine_plan_describe(plan, large->text, sizeof(large->text));
 	plan->scratch->is_taken = !has_scratch;
 	if (engine_plan_run(plan, NULL, &fault))

@@ -150,9 +150,28 @@ static void six_loops_of_odd_extents_are_permuted(void **state)
 
 /* --- the kernel that puts lines together ------------------------------------------------------ */
 
+/* A tile, or tiles side by side as wide as lines, which have a line of each row in common. */
+static void run_join_kernel(engine_join_kernel *kernel, uint8_t *dst, const uint8_t *src,
+			    struct engine_join join, const struct engine_tile *whole,
+			    int64_t width)
+{
+	const int64_t size = whole->dst_strides[1], columns = whole->extents[0];
+	struct engine_tile tile = *whole;
+
+	for (int64_t c = 0; c < columns; c += width) {
+		const int64_t left = columns - c;
+
+		tile.extents[0] = left < width ? left : width;
+		join.leaves_shared = width * size == 64 && left >= 2 * width;
+		kernel(dst + c * whole->dst_strides[0], src + c * size, &join, &tile);
+		join.has_shared = join.leaves_shared;
+		join.lines += width;
+	}
+}
+
 /* Columns begin so many bytes after a line's beginning; no two have a line in common. */
 static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t columns,
-			      int64_t rows)
+			      int64_t rows, int64_t width)
 {
 	const int64_t pitch = rows * size + 2 * 64 + 5, first = 64 + 3;
 	const int64_t src_bytes = (columns + 2 * rows) * size, dst_bytes = first + columns * pitch;
@@ -162,6 +181,7 @@ static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t 
 	uint8_t *from = malloc((size_t)src_bytes);
 	uint8_t *dst = aligned_alloc(64, (size_t)(dst_bytes + 63) / 64 * 64);
 	uint8_t (*lines)[64] = aligned_alloc(64, (size_t)columns * 64);
+	uint8_t (*shared)[64] = aligned_alloc(64, (size_t)rows * 64);
 	int64_t places[MOST_ROWS];
 	struct guarded src;
 
@@ -172,7 +192,8 @@ static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t 
 		places[r] = (r * 5 + 3) % (2 * rows + 1) * size;
 	memset(dst, 0xa5, (size_t)dst_bytes);
 	memset(lines, 0x5a, (size_t)columns * 64);
-	kernel(dst + first, src.bytes, places, &tile, lines);
+	run_join_kernel(kernel, dst + first, src.bytes,
+			(struct engine_join){ places, lines, shared, false, false }, &tile, width);
 	for (int64_t c = 0; c < columns; c++) {
 		const int64_t begin = first + c * pitch, end = begin + rows * size;
 
@@ -190,24 +211,54 @@ static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t 
 	free(from);
 	free(dst);
 	free(lines);
+	free(shared);
 }
 
-static void kernels_put_lines_together(void **state)
-{
-	static const int64_t sides[] = { 1, 3, 8, 15, 16, 17, 33, 64, 70 };
+static const int64_t sides[] = { 1, 3, 8, 15, 16, 17, 33, 64, 70 };
 
-	(void)state;
+/* Asks for a check of the kernel of each instruction set, for each size of elements. */
+static void check_join_kernels(void (*check)(engine_join_kernel *kernel, int64_t size))
+{
 	for (uint32_t k = 0; engine_isa_at(k); k++) {
 		const struct engine_isa *isa = engine_isa_at(k);
 
 		for (uint32_t shift = 0; isa->is_available() && shift < ENGINE_NUM_SIZES; shift++) {
 			engine_join_kernel *kernel = isa->transpose->join_transpose[shift];
 
-			for (size_t i = 0; kernel && i < COUNT(sides) * COUNT(sides); i++)
-				check_join_kernel(kernel, 1 << shift, sides[i / COUNT(sides)],
-						  sides[i % COUNT(sides)]);
+			if (kernel)
+				check(kernel, 1 << shift);
 		}
 	}
+}
+
+static void check_one_tile(engine_join_kernel *kernel, int64_t size)
+{
+	for (size_t i = 0; i < COUNT(sides) * COUNT(sides); i++)
+		check_join_kernel(kernel, size, sides[i / COUNT(sides)], sides[i % COUNT(sides)],
+				  sides[i / COUNT(sides)]);
+}
+
+static void kernels_put_lines_together(void **state)
+{
+	(void)state;
+	check_join_kernels(check_one_tile);
+}
+
+/* The last tile but one has a whole one beside it, or one that is less wide. */
+static void check_tiles_side_by_side(engine_join_kernel *kernel, int64_t size)
+{
+	const int64_t line = 64 / size;
+
+	for (size_t i = 0; i < COUNT(sides); i++) {
+		check_join_kernel(kernel, size, 3 * line, sides[i], line);
+		check_join_kernel(kernel, size, 3 * line - 1, sides[i], line);
+	}
+}
+
+static void tiles_side_by_side_share_lines_of_rows(void **state)
+{
+	(void)state;
+	check_join_kernels(check_tiles_side_by_side);
 }
 
 int main(void)
@@ -224,6 +275,7 @@ int main(void)
 		cmocka_unit_test(short_rows_go_on_into_each_other),
 		cmocka_unit_test(six_loops_of_odd_extents_are_permuted),
 		cmocka_unit_test(kernels_put_lines_together),
+		cmocka_unit_test(tiles_side_by_side_share_lines_of_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

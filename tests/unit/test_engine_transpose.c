@@ -93,6 +93,7 @@ static void lines_are_streamed_to_their_end(void **state)
 static void lines_are_streamed_and_what_is_left_of_a_piece_waits(void **state)
 {
 	uint8_t from[5 * 64 + 3 * 64], to[7 * 64] __attribute__((aligned(64))), line[64];
+	uint8_t piece[64 + sizeof(from)];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(from); i++)
@@ -107,10 +108,13 @@ static void lines_are_streamed_and_what_is_left_of_a_piece_waits(void **state)
 				const int64_t all = filled + bytes, lines = all / 64 * 64;
 
 				memset(to, 0, sizeof(to));
-				memcpy(line, from + 1, (size_t)filled);
-				stream_piece(to + 64, from + 1 + filled, bytes, line, filled);
-				assert_memory_equal(to + 64, from + 1, (size_t)lines);
-				assert_memory_equal(line, from + 1 + lines, (size_t)(all - lines));
+				memset(piece, 0, sizeof(piece));
+				memset(line, 0, sizeof(line));
+				memcpy(line, from, (size_t)filled);
+				memcpy(piece + 65, from + filled, (size_t)bytes);
+				stream_piece(to + 64, piece + 65, bytes, line, filled);
+				assert_memory_equal(to + 64, from, (size_t)lines);
+				assert_memory_equal(line, from + lines, (size_t)(all - lines));
 				assert_int_equal(to[63], 0);
 				assert_int_equal(to[64 + lines], 0);
 			}

@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,4 +82,88 @@ int argument_numbers(const struct command *command, const char *option, const ch
 		if (*next != ',')
 			return fail_at(command, option, text, next, "',' or the end");
 	}
+}
+
+/* Tables of options ---------------------------------------------------------------------------- */
+
+static int read_queue(const struct command *command, const char *option, const char *text,
+		      uint32_t *queue)
+{
+	int64_t number;
+	uint32_t count;
+	int status = argument_numbers(command, option, text, 0, 1, &count, &number);
+
+	if (status)
+		return status;
+	if (!count || number >= ACCEL_MAX_PES)
+		return command_misuse(command, "%s '%s', expected a number less than %d", option,
+				      text, ACCEL_MAX_PES);
+	*queue = (uint32_t)number;
+	return STATUS_OK;
+}
+
+static int read_option(const struct command *command, const struct argument_option *option,
+		       const char *text, void *values)
+{
+	void *value = (char *)values + option->offset;
+	struct argument_list *list = value;
+	char name[32];
+
+	snprintf(name, sizeof(name), "--%s", option->name);
+	switch (option->kind) {
+	case ARGUMENT_FLAG:
+		*(bool *)value = true;
+		break;
+	case ARGUMENT_TEXT:
+		*(const char **)value = text;
+		break;
+	case ARGUMENT_NUMBERS:
+		list->is_given = true;
+		return argument_numbers(command, name, text, option->minimum, ACCEL_MAX_DIMS,
+					&list->count, list->numbers);
+	case ARGUMENT_QUEUE:
+		return read_queue(command, name, text, value);
+	}
+	return STATUS_OK;
+}
+
+int argument_parse(const struct command *command, int argc, char **argv,
+		   const struct argument_option *options, size_t num_options, void *values)
+{
+	struct option list[ARGUMENT_MAX_OPTIONS + 1] = { 0 };
+	int number, status = STATUS_OK;
+
+	/* getopt_long() returns the place in the table, and '?' for what is not there */
+	_Static_assert(ARGUMENT_MAX_OPTIONS < '?', "the place of an option is that of an error");
+	for (size_t k = 0; k < num_options; k++)
+		list[k] = (struct option){
+			options[k].name,
+			options[k].kind == ARGUMENT_FLAG ? no_argument : required_argument,
+			NULL, (int)k
+		};
+	optind = 0;
+	while (!status && (number = getopt_long(argc, argv, "", list, NULL)) != -1)
+		status = number == '?' ? command_misuse(command, "bad option") :
+			 read_option(command, &options[number], optarg, values);
+	return status;
+}
+
+int argument_parse_all(const struct command *command, int argc, char **argv,
+		       const struct argument_option *options, size_t num_options, void *values)
+{
+	int status = argument_parse(command, argc, argv, options, num_options, values);
+
+	if (!status && optind < argc)
+		return command_misuse(command, "argument '%s', expected none", argv[optind]);
+	return status;
+}
+
+int argument_blame(const char *option, struct accel_error *error)
+{
+	char message[sizeof(error->message)];
+
+	snprintf(message, sizeof(message), "%s: %.*s", option,
+		 (int)(sizeof(message) - 3 - strlen(option)), error->message);
+	memcpy(error->message, message, sizeof(message));
+	return error->code;
 }

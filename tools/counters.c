@@ -9,7 +9,7 @@
 
 static const char *const memories[] = { "system", "sram" };
 
-static double microseconds(uint64_t cycles, uint32_t clock_khz)
+double counters_us(uint64_t cycles, uint32_t clock_khz)
 {
 	return 1e3 * (double)cycles / clock_khz;
 }
@@ -28,16 +28,16 @@ void counters_print(const struct accel_job_counters *counters, uint32_t clock_kh
 			continue;
 		printf("%s memory: %" PRIu64 " bytes read in %" PRIu64 " bursts, %.1f us; %" PRIu64
 		       " written in %" PRIu64 ", %.1f us\n", memories[m], memory->bytes_read,
-		       memory->bursts_read, microseconds(memory->cycles_read, clock_khz),
+		       memory->bursts_read, counters_us(memory->cycles_read, clock_khz),
 		       memory->bytes_written, memory->bursts_written,
-		       microseconds(memory->cycles_written, clock_khz));
+		       counters_us(memory->cycles_written, clock_khz));
 	}
 	if (counters->noc_bytes)
 		printf("network: %" PRIu64 " bytes over %" PRIu64 " links, %.1f us and %.1f us "
 		       "until they were free\n", counters->noc_bytes, counters->noc_hops,
-		       microseconds(counters->noc_cycles, clock_khz),
-		       microseconds(counters->noc_wait_cycles, clock_khz));
-	printf("model: %.1f us, %.3f uJ\n", microseconds(counters->cycles, clock_khz),
+		       counters_us(counters->noc_cycles, clock_khz),
+		       counters_us(counters->noc_wait_cycles, clock_khz));
+	printf("model: %.1f us, %.3f uJ\n", counters_us(counters->cycles, clock_khz),
 	       (double)counters->energy_pj / 1e6);
 }
 

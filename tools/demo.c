@@ -4,13 +4,13 @@
  * that a person can follow it. Every number printed is computed, none is written down.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "argument.h"
 #include "error.h"
 #include "output.h"
 #include "run.h"
@@ -453,25 +453,15 @@ static int tell(const char *device, const struct mismatch *mismatch,
 
 static int run_demo(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "device", required_argument, NULL, 'd' },
-		{ 0 },
-	};
+	static const struct argument_option options[] = { { "device", ARGUMENT_TEXT, 0, 0 } };
 	struct conversion conversion;
 	struct accel_error error;
 	struct mismatch mismatch;
 	const char *device = "auto";
-	int status = STATUS_OK;
-	int option;
+	int status = argument_parse_all(&demo_command, argc, argv, options, 1, &device);
 
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option != 'd')
-			return command_misuse(&demo_command, "bad option");
-		device = optarg;
-	}
-	if (optind < argc)
-		return command_misuse(&demo_command, "argument '%s', expected none", argv[optind]);
+	if (status)
+		return status;
 	if (!find_mismatch(&mismatch)) {
 		printf("The operators agree on their layouts: there is nothing to convert.\n");
 		return STATUS_OK;

@@ -2,11 +2,10 @@
 /*
  * accel info: the devices there are, and what they can do.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command.h"
+#include "argument.h"
 #include "json.h"
 
 struct report {
@@ -102,22 +101,11 @@ static int report_devices(bool is_json)
 
 static int run_info(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
+	static const struct argument_option options[] = { { "json", ARGUMENT_FLAG, 0, 0 } };
 	bool is_json = false;
-	int option;
+	int status = argument_parse_all(&info_command, argc, argv, options, 1, &is_json);
 
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option != 'j')
-			return command_misuse(&info_command, "bad option");
-		is_json = true;
-	}
-	if (optind < argc)
-		return command_misuse(&info_command, "argument '%s', expected none", argv[optind]);
-	return report_devices(is_json);
+	return status ? status : report_devices(is_json);
 }
 
 const struct command info_command = {

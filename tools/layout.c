@@ -16,10 +16,9 @@ struct layout_arguments {
 	const char *notation;
 	const char *axes;		/* NULL: as the notation has them */
 	const char *to;			/* NULL: nothing to convert to */
+	const char *dtype_name;
 	enum accel_dtype dtype;
-	uint32_t rank;
-	int64_t shape[ACCEL_MAX_DIMS];
-	bool has_shape;
+	struct argument_list shape;
 	bool is_json;
 };
 
@@ -93,7 +92,7 @@ static int fill_report(struct report *report, const struct layout_arguments *arg
 	struct accel_map *map;
 	int ret;
 
-	report->rank = arguments->rank;
+	report->rank = arguments->shape.count;
 	report->shape = shape;
 	ret = accel_layout_describe(report->layout, arguments->dtype, report->rank, shape,
 				    &report->description, error);
@@ -205,10 +204,10 @@ static void permute_shape(const struct layout_arguments *arguments,
 {
 	const char *from_axes = accel_layout_axes(from), *to_axes = accel_layout_axes(to);
 
-	for (uint32_t d = 0; d < arguments->rank; d++) {
+	for (uint32_t d = 0; d < arguments->shape.count; d++) {
 		const char *at = from_axes[0] && to_axes[0] ? strchr(from_axes, to_axes[d]) : NULL;
 
-		shape[d] = arguments->shape[at ? at - from_axes : d];
+		shape[d] = arguments->shape.numbers[at ? at - from_axes : d];
 	}
 }
 
@@ -223,8 +222,9 @@ static int convert(const struct layout_arguments *arguments, const struct report
 	struct accel_map *map;
 	int ret;
 
-	ret = accel_layout_conversion(from->layout, to->layout, arguments->dtype, arguments->rank,
-				      arguments->shape, &map, error);
+	ret = accel_layout_conversion(from->layout, to->layout, arguments->dtype,
+				      arguments->shape.count, arguments->shape.numbers, &map,
+				      error);
 	if (ret)
 		return ret;
 	*conversion = print_map(map);
@@ -277,12 +277,12 @@ static int report_layouts(const struct layout_arguments *arguments, struct repor
 		return argument_fail(&layout_command, arguments->notation, &error);
 	if (arguments->to && !name && accel_layout_parse(arguments->to, NULL, &to->layout, &error))
 		return argument_fail(&layout_command, arguments->to, &error);
-	ret = fill_report(from, arguments, arguments->shape, &error);
+	ret = fill_report(from, arguments, arguments->shape.numbers, &error);
 	if (!ret && name)
-		ret = accel_layout_express(from->layout, arguments->dtype, arguments->rank,
-					   arguments->shape, name, &to->layout, &error);
+		ret = accel_layout_express(from->layout, arguments->dtype, arguments->shape.count,
+					   arguments->shape.numbers, name, &to->layout, &error);
 	if (!ret && name)
-		ret = fill_report(to, arguments, arguments->shape, &error);
+		ret = fill_report(to, arguments, arguments->shape.numbers, &error);
 	else if (!ret && arguments->to)
 		ret = convert(arguments, from, to, to_shape, &conversion, &error);
 	if (!ret)
@@ -295,66 +295,36 @@ static int report_layouts(const struct layout_arguments *arguments, struct repor
 
 /* Arguments --------------------------------------------------------------------------------- */
 
-static int parse_dtype(struct layout_arguments *arguments, const char *name)
-{
-	struct accel_error error;
+#define AT(member) offsetof(struct layout_arguments, member)
 
-	if (accel_dtype_parse(name, &arguments->dtype, &error))
-		return command_fail(&layout_command, STATUS_USAGE, &error);
-	return STATUS_OK;
-}
-
-static int parse_option(struct layout_arguments *arguments, int option)
-{
-	switch (option) {
-	case 's':
-		arguments->has_shape = true;
-		return argument_numbers(&layout_command, "--shape", optarg, 0, ACCEL_MAX_DIMS,
-					&arguments->rank, arguments->shape);
-	case 'd':
-		return parse_dtype(arguments, optarg);
-	case 'a':
-		arguments->axes = optarg;
-		return STATUS_OK;
-	case 't':
-		arguments->to = optarg;
-		return STATUS_OK;
-	case 'j':
-		arguments->is_json = true;
-		return STATUS_OK;
-	default:
-		return command_misuse(&layout_command, "bad option");
-	}
-}
+static const struct argument_option options[] = {
+	{ "shape", ARGUMENT_NUMBERS, AT(shape), 0 },
+	{ "dtype", ARGUMENT_TEXT, AT(dtype_name), 0 },
+	{ "axes", ARGUMENT_TEXT, AT(axes), 0 },
+	{ "to", ARGUMENT_TEXT, AT(to), 0 },
+	{ "json", ARGUMENT_FLAG, AT(is_json), 0 },
+};
 
 static int parse_arguments(struct layout_arguments *arguments, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "shape", required_argument, NULL, 's' },
-		{ "dtype", required_argument, NULL, 'd' },
-		{ "axes", required_argument, NULL, 'a' },
-		{ "to", required_argument, NULL, 't' },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, status;
+	struct accel_error error;
+	int status = argument_parse(&layout_command, argc, argv, options,
+				    sizeof(options) / sizeof(options[0]), arguments);
 
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		status = parse_option(arguments, option);
-		if (status)
-			return status;
-	}
+	if (status)
+		return status;
 	if (optind >= argc)
 		return command_misuse(&layout_command, "expected a layout");
 	if (optind + 1 < argc)
 		return command_misuse(&layout_command, "argument '%s', expected one layout",
 				      argv[optind + 1]);
 	arguments->notation = argv[optind];
-	if (!arguments->has_shape)
+	if (!arguments->shape.is_given)
 		return command_misuse(&layout_command, "expected --shape");
-	if (!arguments->dtype)
+	if (!arguments->dtype_name)
 		return command_misuse(&layout_command, "expected --dtype");
+	if (accel_dtype_parse(arguments->dtype_name, &arguments->dtype, &error))
+		return command_fail(&layout_command, STATUS_USAGE, &error);
 	return STATUS_OK;
 }
 

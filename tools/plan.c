@@ -9,6 +9,8 @@
 
 #include "argument.h"
 #include "chain_tensor.h"
+#include "counters.h"
+#include "device/counters.h"
 #include "json.h"
 
 static const struct {
@@ -88,29 +90,49 @@ struct report {
 	struct accel_plan *plan;
 	struct accel_plan_info info;
 	struct accel_task *task;	/* on the CPU, never run; NULL: too large for that */
+	struct accel_job_counters counters;	/* --counters: of all jobs together */
+	uint32_t clock_khz;
 };
 
 /* Buffers cost nothing before they are touched: the plan is bound as if it were to be run. */
-static void bind(struct report *report)
+static int bind(struct report *report, struct accel_error *error)
 {
 	struct accel_tensor *tensors[CHAIN_MAX_TENSORS] = { 0 };
 	const struct chain_function *built = &report->built;
+	struct accel_device_info info;
 	struct accel_device *device;
-	int ret = accel_open("cpu", &device, NULL);
+	int ret = accel_open("cpu", &device, error);
 
 	if (ret)
-		return;
+		return ret;
+	accel_device_info(device, &info);
+	report->clock_khz = info.clock_khz;
 	for (uint32_t i = 0; i < built->num_inputs && !ret; i++)
-		ret = chain_imagine_input(device, &built->inputs[i], &tensors[i], NULL);
+		ret = chain_imagine_input(device, &built->inputs[i], &tensors[i], error);
 	if (!ret)
 		ret = accel_tensor_create(device, built->dtype, built->rank, built->shape, NULL,
-					  &tensors[built->num_inputs], NULL);
+					  &tensors[built->num_inputs], error);
 	if (!ret)
-		accel_task_create(report->plan, built->num_inputs + 1, tensors, &report->task,
-				  NULL);
+		ret = accel_task_create(report->plan, built->num_inputs + 1, tensors,
+					&report->task, error);
 	for (uint32_t i = 0; i <= built->num_inputs; i++)
 		accel_tensor_unref(tensors[i]);
 	accel_device_unref(device);
+	return ret;
+}
+
+static int count(struct report *report, struct accel_error *error)
+{
+	struct accel_job_counters counters;
+	struct accel_job *job;
+	int ret = 0;
+
+	for (uint32_t k = 0; (job = accel_task_job(report->task, k)) && !ret; k++) {
+		ret = accel_job_counters(job, &counters, error);
+		if (!ret)
+			counters_add(&report->counters, &counters);
+	}
+	return ret;
 }
 
 #define KERNEL_SIZE 160
@@ -225,6 +247,8 @@ static void print_text(const struct report *report)
 	if (info->temporary_bytes)
 		printf(", %" PRIu64 " in temporaries", info->temporary_bytes);
 	printf("\n%-10s %u, without fusion %u\n", "passes", info->passes, info->passes_unfused);
+	if (report->chain->is_counted)
+		counters_print(&report->counters, report->clock_khz);
 }
 
 /* JSON --------------------------------------------------------------------------------------- */
@@ -340,6 +364,8 @@ static void print_json(const struct report *report)
 	json_unsigned(&json, "temporary_bytes", info->temporary_bytes);
 	json_unsigned(&json, "passes_unfused", info->passes_unfused);
 	json_unsigned(&json, "passes", info->passes);
+	if (report->chain->is_counted)
+		counters_write(&json, "counters", &report->counters, report->clock_khz);
 	json_end_object(&json);
 }
 
@@ -359,10 +385,36 @@ static int make_plan(struct report *report, struct accel_error *error)
 	return ret;
 }
 
+/* Without buffers a plan is told all the same, but for kernels; there is nothing to count then. */
+static int look_at_jobs(struct report *report, struct accel_error *error)
+{
+	int ret = bind(report, error);
+
+	if (!report->chain->is_counted)
+		return 0;
+	return ret ? ret : count(report, error);
+}
+
+static int show_plan(struct report *report)
+{
+	struct accel_error error;
+
+	if (make_plan(report, &error))
+		return report->built.text_at_fault ?
+		       argument_fail(&plan_command, report->built.text_at_fault, &error) :
+		       command_fail(&plan_command, STATUS_USAGE, &error);
+	if (look_at_jobs(report, &error))
+		return command_fail(&plan_command, STATUS_FAILED, &error);
+	if (report->chain->is_json)
+		print_json(report);
+	else
+		print_text(report);
+	return STATUS_OK;
+}
+
 static int run_plan(int argc, char **argv)
 {
 	struct report report = { 0 };
-	struct accel_error error;
 	struct chain chain;
 	int status = chain_parse(&plan_command, argc, argv, &chain);
 
@@ -375,17 +427,7 @@ static int run_plan(int argc, char **argv)
 		return command_misuse(&plan_command, "--dtype goes with --shape");
 	report.chain = &chain;
 	chain_init(&report.built);
-	if (make_plan(&report, &error)) {
-		status = report.built.text_at_fault ?
-			 argument_fail(&plan_command, report.built.text_at_fault, &error) :
-			 command_fail(&plan_command, STATUS_USAGE, &error);
-	} else {
-		bind(&report);
-		if (chain.is_json)
-			print_json(&report);
-		else
-			print_text(&report);
-	}
+	status = show_plan(&report);
 	accel_task_unref(report.task);
 	accel_plan_unref(report.plan);
 	chain_release(&report.built);
@@ -406,6 +448,8 @@ const struct command plan_command = {
 		"  --shape SHAPE    an input of this shape, such as 1,64,56,56, in place of --in\n"
 		"  --dtype TYPE     of this type, in place of f32\n"
 		CHAIN_USAGE
+		"  --counters       what the jobs would do to memory, and what a model of an\n"
+		"                   accelerator makes of that\n"
 		"  --json           as JSON: chain, map, class, jobs, bytes_read, bytes_written,\n"
 		"                   passes_unfused, passes and more\n",
 	.run = run_plan,

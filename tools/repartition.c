@@ -4,7 +4,6 @@
  * bytes that takes between which PEs and over which links.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,14 +48,16 @@ static void release(struct session *session)
 
 /* Moving --------------------------------------------------------------------------------------- */
 
-static int distribute(struct session *session, struct accel_layout *layout,
+static int distribute(struct session *session, const char *option, struct accel_layout *layout,
 		      struct accel_distribution **distribution, struct accel_error *error)
 {
 	const struct accel_tensor *tensor = session->tensor;
+	int ret;
 
-	return accel_distribution_create(session->device, accel_tensor_dtype(tensor),
-					 accel_tensor_rank(tensor), accel_tensor_shape(tensor),
-					 layout, distribution, error);
+	ret = accel_distribution_create(session->device, accel_tensor_dtype(tensor),
+					accel_tensor_rank(tensor), accel_tensor_shape(tensor),
+					layout, distribution, error);
+	return ret ? argument_blame(option, error) : 0;
 }
 
 static uint64_t now_ns(void)
@@ -108,9 +109,9 @@ static int prepare(struct session *session, struct accel_layout *from_layout,
 	if (!ret)
 		ret = accel_distribution_from_tensor(session->tensor, &session->whole, error);
 	if (!ret)
-		ret = distribute(session, from_layout, &session->from, error);
+		ret = distribute(session, "--from", from_layout, &session->from, error);
 	if (!ret)
-		ret = distribute(session, session->to_layout, &session->to, error);
+		ret = distribute(session, "--to", session->to_layout, &session->to, error);
 	if (!ret)
 		ret = move(session->from, session->whole, error);
 	return ret;
@@ -341,64 +342,29 @@ static int work(struct session *session)
 	return STATUS_OK;
 }
 
-static int parse_arguments(struct repartition_arguments *arguments, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "in", required_argument, NULL, 'i' },
-		{ "out", required_argument, NULL, 'o' },
-		{ "from", required_argument, NULL, 'f' },
-		{ "to", required_argument, NULL, 't' },
-		{ "device", required_argument, NULL, 'd' },
-		{ "verify", no_argument, NULL, 'v' },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option;
+#define AT(member) offsetof(struct repartition_arguments, member)
 
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'i':
-			arguments->in = optarg;
-			break;
-		case 'o':
-			arguments->out = optarg;
-			break;
-		case 'f':
-			arguments->from = optarg;
-			break;
-		case 't':
-			arguments->to = optarg;
-			break;
-		case 'd':
-			arguments->device = optarg;
-			break;
-		case 'v':
-			arguments->is_verified = true;
-			break;
-		case 'j':
-			arguments->is_json = true;
-			break;
-		default:
-			return command_misuse(&repartition_command, "bad option");
-		}
-	}
-	if (optind < argc)
-		return command_misuse(&repartition_command, "argument '%s', expected none",
-				      argv[optind]);
-	if (!arguments->in || !arguments->from || !arguments->to)
-		return command_misuse(&repartition_command, "expected --in, --from and --to");
-	return STATUS_OK;
-}
+static const struct argument_option options[] = {
+	{ "in", ARGUMENT_TEXT, AT(in), 0 },
+	{ "out", ARGUMENT_TEXT, AT(out), 0 },
+	{ "from", ARGUMENT_TEXT, AT(from), 0 },
+	{ "to", ARGUMENT_TEXT, AT(to), 0 },
+	{ "device", ARGUMENT_TEXT, AT(device), 0 },
+	{ "verify", ARGUMENT_FLAG, AT(is_verified), 0 },
+	{ "json", ARGUMENT_FLAG, AT(is_json), 0 },
+};
 
 static int run_repartition(int argc, char **argv)
 {
 	struct repartition_arguments arguments = { .device = "auto" };
 	struct session session = { .arguments = &arguments };
-	int status = parse_arguments(&arguments, argc, argv);
+	int status = argument_parse_all(&repartition_command, argc, argv, options,
+					sizeof(options) / sizeof(options[0]), &arguments);
 
 	if (status)
 		return status;
+	if (!arguments.in || !arguments.from || !arguments.to)
+		return command_misuse(&repartition_command, "expected --in, --from and --to");
 	status = work(&session);
 	release(&session);
 	return status;
@@ -406,7 +372,7 @@ static int run_repartition(int argc, char **argv)
 
 const struct command repartition_command = {
 	.name = "repartition",
-	.summary = "moves a tensor from one distribution over PEs to another",
+	.summary = "move a tensor from one distribution over PEs to another",
 	.usage =
 		"usage: accel repartition --in IN.npy --from LAYOUT --to LAYOUT [--out OUT.npy]\n"
 		"                         [--device NAME] [--verify] [--json]\n"

@@ -13,6 +13,7 @@
 #include "argument.h"
 #include "chain_tensor.h"
 #include "counters.h"
+#include "device/counters.h"
 #include "error.h"
 #include "json.h"
 #include "output.h"
@@ -149,15 +150,6 @@ struct pass {
 	struct accel_task *task;
 };
 
-static void add_counters(struct accel_job_counters *sum, const struct accel_job_counters *counters)
-{
-	const uint64_t *from = (const uint64_t *)counters;
-	uint64_t *to = (uint64_t *)sum;
-
-	for (size_t n = 0; n < sizeof(*sum) / sizeof(*to); n++)
-		to[n] += from[n];
-}
-
 static void add_times(struct run_report *report, struct accel_fence *fence)
 {
 	struct accel_fence_result result;
@@ -171,7 +163,7 @@ static void add_times(struct run_report *report, struct accel_fence *fence)
 		if (!accel_fence_job_result(fence, j, &job_result, NULL))
 			report->device_ns += job_result.device_ns;
 		if (!accel_fence_job_counters(fence, j, &counters, NULL))
-			add_counters(&report->counters, &counters);
+			counters_add(&report->counters, &counters);
 	}
 }
 

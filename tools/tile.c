@@ -3,20 +3,14 @@
  * accel tile: copies a tensor in tiles, through the memory of a processing element.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "argument.h"
+#include "counters.h"
 #include "json.h"
 #include "verify.h"
-
-/* A list of a number for each axis, if it was given. */
-struct numbers {
-	uint32_t count;
-	int64_t values[ACCEL_MAX_DIMS];
-};
 
 struct tile_arguments {
 	const char *in;
@@ -24,10 +18,11 @@ struct tile_arguments {
 	const char *axes;		/* NULL: as --to has them */
 	const char *to;			/* NULL: row-major */
 	const char *device;
-	struct numbers tile, order, subtile, suborder;
+	struct argument_list tile, order, subtile, suborder;	/* a number for each axis */
 	uint32_t pe;
 	uint32_t load_queue;
 	bool is_verified;
+	bool is_counted;
 	bool is_json;
 };
 
@@ -53,34 +48,35 @@ static int refuse(struct accel_error *error, const char *option, uint32_t count,
 {
 	*error = (struct accel_error){ .code = -EINVAL };
 	snprintf(error->message, sizeof(error->message),
-		 "%s: %u numbers, expected one for each of %u axes", option, count, rank);
+		 "%s: %u number%s, expected one for each of %u axes", option, count,
+		 count == 1 ? "" : "s", rank);
 	return -EINVAL;
 }
 
 /* The extents of an option, or NULL. */
 static int take_extents(const struct session *session, const char *option,
-			const struct numbers *numbers, const int64_t **extents,
+			const struct argument_list *list, const int64_t **extents,
 			struct accel_error *error)
 {
 	uint32_t rank = accel_tensor_rank(session->src);
 
-	*extents = numbers->count ? numbers->values : NULL;
-	return numbers->count && numbers->count != rank ?
-	       refuse(error, option, numbers->count, rank) : 0;
+	*extents = list->is_given ? list->numbers : NULL;
+	return list->is_given && list->count != rank ?
+	       refuse(error, option, list->count, rank) : 0;
 }
 
 /* The same of axes. */
 static int take_order(const struct session *session, const char *option,
-		      const struct numbers *numbers, uint32_t *axes, const uint32_t **order,
+		      const struct argument_list *list, uint32_t *axes, const uint32_t **order,
 		      struct accel_error *error)
 {
 	uint32_t rank = accel_tensor_rank(session->src);
 
-	*order = numbers->count ? axes : NULL;
-	if (numbers->count && numbers->count != rank)
-		return refuse(error, option, numbers->count, rank);
-	for (uint32_t k = 0; k < numbers->count; k++)
-		axes[k] = numbers->values[k] < rank ? (uint32_t)numbers->values[k] : rank;
+	*order = list->is_given ? axes : NULL;
+	if (list->is_given && list->count != rank)
+		return refuse(error, option, list->count, rank);
+	for (uint32_t k = 0; k < list->count; k++)
+		axes[k] = list->numbers[k] < rank ? (uint32_t)list->numbers[k] : rank;
 	return 0;
 }
 
@@ -114,6 +110,9 @@ static int prepare(struct session *session, struct accel_error *error)
 	if (ret)
 		return ret;
 	accel_device_info(session->device, &session->device_info);
+	ret = accel_device_set_counting(session->device, arguments->is_counted, error);
+	if (ret)
+		return ret;
 	ret = accel_tensor_load(session->device, arguments->in, &session->src, error);
 	if (!ret)
 		ret = accel_tensor_create(session->device, accel_tensor_dtype(session->src),
@@ -180,6 +179,23 @@ static int save(const struct session *session, struct accel_error *error)
 	return ret;
 }
 
+/* What each level does, and what it takes to read the tensor at both. */
+static void print_counters(const struct session *session)
+{
+	const struct accel_tiling_info *info = &session->info;
+	uint32_t clock_khz = session->device_info.clock_khz;
+	uint64_t loads = info->loads.memory[0].cycles_read;
+	uint64_t stores = info->stores.memory[1].cycles_read;
+
+	printf("loads\n");
+	counters_print(&info->loads, clock_khz);
+	printf("stores\n");
+	counters_print(&info->stores, clock_khz);
+	printf("reads: %.1f us of tiles and %.1f us of sub-tiles, %.1f us together\n",
+	       counters_us(loads, clock_khz), counters_us(stores, clock_khz),
+	       counters_us(loads + stores, clock_khz));
+}
+
 static void print_text(const struct session *session)
 {
 	const struct tile_arguments *arguments = session->arguments;
@@ -195,6 +211,8 @@ static void print_text(const struct session *session)
 	       session->device_info.name, info->num_tiles, arguments->pe, info->tile_bytes,
 	       info->num_subtiles, info->num_jobs, (double)info->load_ns / 1e6,
 	       (double)info->store_ns / 1e6, arguments->is_verified ? "; verified" : "");
+	if (arguments->is_counted)
+		print_counters(session);
 }
 
 static void print_json(const struct session *session)
@@ -219,6 +237,10 @@ static void print_json(const struct session *session)
 	json_unsigned(&json, "load_ns", info->load_ns);
 	json_unsigned(&json, "store_ns", info->store_ns);
 	json_bool(&json, "verified", arguments->is_verified);
+	if (arguments->is_counted) {
+		counters_write(&json, "loads", &info->loads, session->device_info.clock_khz);
+		counters_write(&json, "stores", &info->stores, session->device_info.clock_khz);
+	}
 	json_end_object(&json);
 }
 
@@ -257,107 +279,36 @@ static int work(struct session *session)
 
 /* Arguments ------------------------------------------------------------------------------------ */
 
-static int parse_numbers(const char *option, int64_t minimum, struct numbers *numbers)
-{
-	return argument_numbers(&tile_command, option, optarg, minimum, ACCEL_MAX_DIMS,
-				&numbers->count, numbers->values);
-}
+#define AT(member) offsetof(struct tile_arguments, member)
 
-static int parse_queue(const char *option, uint32_t *queue)
-{
-	int64_t number;
-	uint32_t count;
-	int status = argument_numbers(&tile_command, option, optarg, 0, 1, &count, &number);
-
-	if (!status && (!count || number >= ACCEL_MAX_PES))
-		return command_misuse(&tile_command, "%s %s, expected less than %d", option,
-				      optarg, ACCEL_MAX_PES);
-	*queue = status ? 0 : (uint32_t)number;
-	return status;
-}
-
-static int parse_option(struct tile_arguments *arguments, int option)
-{
-	switch (option) {
-	case 'i':
-		arguments->in = optarg;
-		return STATUS_OK;
-	case 'o':
-		arguments->out = optarg;
-		return STATUS_OK;
-	case 'a':
-		arguments->axes = optarg;
-		return STATUS_OK;
-	case 't':
-		arguments->to = optarg;
-		return STATUS_OK;
-	case 'd':
-		arguments->device = optarg;
-		return STATUS_OK;
-	case '1':
-		return parse_numbers("--tile", 1, &arguments->tile);
-	case 'O':
-		return parse_numbers("--order", 0, &arguments->order);
-	case '2':
-		return parse_numbers("--subtile", 1, &arguments->subtile);
-	case 'S':
-		return parse_numbers("--suborder", 0, &arguments->suborder);
-	case 'p':
-		return parse_queue("--pe", &arguments->pe);
-	case 'l':
-		return parse_queue("--load-queue", &arguments->load_queue);
-	case 'v':
-		arguments->is_verified = true;
-		return STATUS_OK;
-	case 'j':
-		arguments->is_json = true;
-		return STATUS_OK;
-	default:
-		return command_misuse(&tile_command, "bad option");
-	}
-}
-
-static int parse_arguments(struct tile_arguments *arguments, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "in", required_argument, NULL, 'i' },
-		{ "out", required_argument, NULL, 'o' },
-		{ "axes", required_argument, NULL, 'a' },
-		{ "to", required_argument, NULL, 't' },
-		{ "device", required_argument, NULL, 'd' },
-		{ "tile", required_argument, NULL, '1' },
-		{ "order", required_argument, NULL, 'O' },
-		{ "subtile", required_argument, NULL, '2' },
-		{ "suborder", required_argument, NULL, 'S' },
-		{ "pe", required_argument, NULL, 'p' },
-		{ "load-queue", required_argument, NULL, 'l' },
-		{ "verify", no_argument, NULL, 'v' },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, status;
-
-	optind = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		status = parse_option(arguments, option);
-		if (status)
-			return status;
-	}
-	if (optind < argc)
-		return command_misuse(&tile_command, "argument '%s', expected none", argv[optind]);
-	if (!arguments->in || !arguments->tile.count)
-		return command_misuse(&tile_command, "expected --in and --tile");
-	return STATUS_OK;
-}
+static const struct argument_option options[] = {
+	{ "in", ARGUMENT_TEXT, AT(in), 0 },
+	{ "out", ARGUMENT_TEXT, AT(out), 0 },
+	{ "axes", ARGUMENT_TEXT, AT(axes), 0 },
+	{ "to", ARGUMENT_TEXT, AT(to), 0 },
+	{ "device", ARGUMENT_TEXT, AT(device), 0 },
+	{ "tile", ARGUMENT_NUMBERS, AT(tile), 1 },
+	{ "order", ARGUMENT_NUMBERS, AT(order), 0 },
+	{ "subtile", ARGUMENT_NUMBERS, AT(subtile), 1 },
+	{ "suborder", ARGUMENT_NUMBERS, AT(suborder), 0 },
+	{ "pe", ARGUMENT_QUEUE, AT(pe), 0 },
+	{ "load-queue", ARGUMENT_QUEUE, AT(load_queue), 0 },
+	{ "verify", ARGUMENT_FLAG, AT(is_verified), 0 },
+	{ "counters", ARGUMENT_FLAG, AT(is_counted), 0 },
+	{ "json", ARGUMENT_FLAG, AT(is_json), 0 },
+};
 
 static int run_tile(int argc, char **argv)
 {
 	struct tile_arguments arguments = { .device = "auto", .load_queue = ACCEL_QUEUE_ANY };
 	struct session session = { .arguments = &arguments };
-	int status = parse_arguments(&arguments, argc, argv);
+	int status = argument_parse_all(&tile_command, argc, argv, options,
+					sizeof(options) / sizeof(options[0]), &arguments);
 
 	if (status)
 		return status;
+	if (!arguments.in || !arguments.tile.is_given)
+		return command_misuse(&tile_command, "expected --in and --tile");
 	status = work(&session);
 	release(&session);
 	return status;
@@ -365,12 +316,12 @@ static int run_tile(int argc, char **argv)
 
 const struct command tile_command = {
 	.name = "tile",
-	.summary = "copies a tensor in tiles, through the memory of a PE",
+	.summary = "copy a tensor in tiles, through the memory of a PE",
 	.usage =
 		"usage: accel tile --in IN.npy --tile N,.. [--order AXIS,..] [--subtile N,..]\n"
 		"                  [--suborder AXIS,..] [--to LAYOUT] [--axes AXES]\n"
 		"                  [--out OUT.npy] [--pe N] [--load-queue N] [--device NAME]\n"
-		"                  [--verify] [--json]\n"
+		"                  [--verify] [--counters] [--json]\n"
 		"\n"
 		"Brings a tensor tile by tile to the on-chip memory of a processing element (PE),\n"
 		"and from there, in sub-tiles, to a tensor in another layout. While one tile is\n"
@@ -390,6 +341,8 @@ const struct command tile_command = {
 		"  --device NAME        auto (the first Tessera, else the CPU), cpu, a node's\n"
 		"                       path, or such as cpu:pes=1,sram=64K\n"
 		"  --verify             compare both tensors, element by element\n"
+		"  --counters           count what the jobs of each level do to memory, and model\n"
+		"                       what it costs\n"
 		"  --json               report as JSON\n",
 	.run = run_tile,
 };

@@ -45,9 +45,9 @@ static struct engine_place place_of(const struct accel_buffer *buffer)
 				      buffer->pe * buffer->device->info.sram_size };
 }
 
-int counters_of_job(const struct accel_job *job, const struct accel_device_info *info,
-		    struct accel_job_counters *counters)
+int counters_of_job(const struct accel_job *job, struct accel_job_counters *counters)
 {
+	const struct accel_device_info *info = &job->device->info;
 	struct engine_traffic traffic[ENGINE_MAX_TRAFFICS] = { 0 };
 	struct drm_tessera_job_counters counted;
 	struct engine_job engine_job;
@@ -65,6 +65,23 @@ int counters_of_job(const struct accel_job *job, const struct accel_device_info 
 			 1 + info->num_queues);
 	memcpy(counters, &counted, sizeof(counted));
 	return 0;
+}
+
+void counters_add(struct accel_job_counters *sum, const struct accel_job_counters *counters)
+{
+	const uint64_t *from = (const uint64_t *)counters;
+	uint64_t *to = (uint64_t *)sum;
+
+	for (size_t n = 0; n < sizeof(*sum) / sizeof(*to); n++)
+		to[n] += from[n];
+}
+
+ACCEL_API int accel_job_counters(const struct accel_job *job, struct accel_job_counters *counters,
+				 struct accel_error *error)
+{
+	int ret = accel_job_check(job, error);
+
+	return ret ? ret : counters_of_job(job, counters);
 }
 
 ACCEL_API int accel_device_set_counting(struct accel_device *device, bool is_counting,

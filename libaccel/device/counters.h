@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters of jobs that the CPU has run.
+ * Counters of jobs on the CPU, and sums of any.
  */
 #ifndef DEVICE_COUNTERS_H
 #define DEVICE_COUNTERS_H
@@ -10,8 +10,10 @@
 /* Cycles of its model in a millisecond. */
 uint32_t counters_clock_khz(void);
 
-/* Of a job that has succeeded, by the default model; PEs have no network between them. */
-int counters_of_job(const struct accel_job *job, const struct accel_device_info *info,
-		    struct accel_job_counters *counters);
+/* Of a job that was checked, by the default model; PEs have no network between them. */
+int counters_of_job(const struct accel_job *job, struct accel_job_counters *counters);
+
+/* Adds each to that of the sum, mod 2^64. */
+void counters_add(struct accel_job_counters *sum, const struct accel_job_counters *counters);
 
 #endif /* DEVICE_COUNTERS_H */

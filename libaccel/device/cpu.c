@@ -280,8 +280,7 @@ static void count_jobs(const struct accel_submission *submission, struct accel_f
 {
 	for (uint32_t i = 0; i < fence->num_jobs; i++) {
 		if (fence->job_results[i].cause == ACCEL_CAUSE_NONE &&
-		    counters_of_job(submission->jobs[i], &submission->device->info,
-				    &fence->counters[i]))
+		    counters_of_job(submission->jobs[i], &fence->counters[i]))
 			fence->counters[i].uncounted = 1;
 	}
 }

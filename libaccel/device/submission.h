@@ -49,6 +49,9 @@ int submission_wait(struct accel_submission *submission, int64_t timeout_ns,
 int submission_fence(struct accel_submission *submission, struct accel_fence **fence,
 		     struct accel_error *error);
 
+/* The same, borrowed until the next submit: for submissions that wait for it. */
+struct accel_fence *submission_borrow_fence(const struct accel_submission *submission);
+
 /* NULL is ignored. What is under way goes on, and its fence stays good. */
 void submission_destroy(struct accel_submission *submission);
 

@@ -214,6 +214,11 @@ int submission_fence(struct accel_submission *submission, struct accel_fence **f
 	return ret;
 }
 
+struct accel_fence *submission_borrow_fence(const struct accel_submission *submission)
+{
+	return submission->fence;
+}
+
 void submission_destroy(struct accel_submission *submission)
 {
 	if (!submission)

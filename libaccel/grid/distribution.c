@@ -26,30 +26,73 @@ static struct accel_distribution *new_distribution(struct accel_device *device,
 }
 
 /*
+ * How far a part reaches from its first element. False if its physical axes are not nested, each
+ * with steps that are longer than all that those with shorter steps reach together.
+ */
+static bool find_reach(const struct accel_layout_description *description, int64_t *reach)
+{
+	const int64_t *strides = description->strides;
+	uint32_t axes[ACCEL_MAX_PHYSICAL_DIMS], count = 0;
+
+	for (uint32_t k = 1; k < description->physical_rank; k++) {
+		uint32_t at;
+
+		if (description->physical_shape[k] == 1)
+			continue;
+		for (at = count++; at && strides[axes[at - 1]] > strides[k]; at--)
+			axes[at] = axes[at - 1];
+		axes[at] = k;
+	}
+	*reach = 0;
+	for (uint32_t k = 0; k < count; k++) {
+		int64_t length;
+
+		if (strides[axes[k]] <= *reach ||
+		    __builtin_mul_overflow(description->physical_shape[axes[k]] - 1,
+					   strides[axes[k]], &length) ||
+		    __builtin_add_overflow(*reach, length, reach))
+			return false;
+	}
+	return true;
+}
+
+/*
  * Finds out how far parts are from each other: a step of the first physical axis, within which all
  * others stay.
  */
 static int measure_part(const struct accel_layout_description *description, int64_t *part_elements,
 			struct accel_error *error)
 {
-	int64_t highest = description->offset;
-	bool is_inside = description->physical_rank > 0 && description->offset >= 0;
+	int64_t reach;
 
-	for (uint32_t k = 1; k < description->physical_rank && is_inside; k++) {
-		int64_t reach;
+	if (!find_reach(description, &reach))
+		return accel_error_set(error, -EINVAL,
+				       "distribution: the layout's physical axes are expected to "
+				       "be nested in memory, so that none leads to where another "
+				       "does");
+	if (!description->physical_rank || description->offset < 0 ||
+	    __builtin_add_overflow(reach, description->offset, &reach) ||
+	    reach >= description->strides[0])
+		return accel_error_set(error, -EINVAL,
+				       "distribution: the layout's first physical axis, which is "
+				       "the PE, is expected to be the outermost in memory");
+	*part_elements = description->strides[0];
+	return 0;
+}
 
-		is_inside = description->strides[k] >= 0 &&
-			    !__builtin_mul_overflow(description->physical_shape[k] - 1,
-						    description->strides[k], &reach) &&
-			    !__builtin_add_overflow(highest, reach, &highest);
-	}
-	if (is_inside && highest < description->strides[0]) {
-		*part_elements = description->strides[0];
-		return 0;
-	}
-	return accel_error_set(error, -EINVAL,
-			       "distribution: the layout's first physical axis, which is the PE, "
-			       "is expected to be the outermost in memory");
+static int check_injective(struct accel_map *map, uint32_t rank, const int64_t *shape,
+			   struct accel_error *error)
+{
+	struct accel_map_analysis analysis;
+	int ret = accel_map_analyze(map, rank, shape, &analysis, error);
+
+	if (ret)
+		return ret;
+	if (analysis.injective == ACCEL_ANSWER_NO)
+		ret = accel_error_set(error, -EDOM,
+				      "distribution: two elements are at the same place");
+	accel_map_analysis_release(&analysis);
+	return ret;
 }
 
 /* The layout over the memory of all PEs, and who has what of it. */
@@ -75,7 +118,10 @@ static int lay_out(struct accel_distribution *distribution, enum accel_dtype dty
 	ret = accel_layout_map(layout, dtype, rank, shape, &map, error);
 	if (ret)
 		return ret;
-	ret = partition_create(map, shape, info.num_queues, &distribution->partition, error);
+	ret = check_injective(map, rank, shape, error);
+	if (!ret)
+		ret = partition_create(map, shape, info.num_queues, &distribution->partition,
+				       error);
 	accel_map_unref(map);
 	return ret;
 }

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "device/device.h"
 #include "device/submission.h"
 #include "error.h"
+#include "grid/batch.h"
 #include "grid/distribution.h"
 #include "lower/copy.h"
 
@@ -22,18 +22,11 @@ struct job_list {
 	struct accel_job **jobs;
 };
 
-struct queued {
-	uint32_t queue;
-	struct accel_submission *submission;
-};
-
 struct accel_repartition {
 	atomic_uint refs;
 	struct accel_distribution *dst, *src;
 	struct accel_device_info device;
-	size_t num_submissions;
-	struct queued *submissions;		/* by queue, in the order in which they run */
-	size_t num_submitted;			/* of them, by the last submit */
+	struct batch batch;			/* by queue */
 	struct accel_repartition_info info;
 	uint64_t bytes[MAX_PLACES][MAX_PLACES];	/* from, to */
 	uint64_t links[ACCEL_MAX_PES][NUM_DIRECTIONS];
@@ -148,44 +141,24 @@ static int add_pairs(struct maker *maker)
 
 /* Submissions ---------------------------------------------------------------------------------- */
 
-static int add_submission(struct maker *maker, uint32_t queue, struct accel_job *const *jobs,
-			  size_t num_jobs)
-{
-	struct accel_repartition *repartition = maker->repartition;
-	struct queued *queued = &repartition->submissions[repartition->num_submissions];
-	int ret;
-
-	ret = submission_create(repartition->dst->device, jobs, num_jobs, &queued->submission,
-				maker->error);
-	if (ret)
-		return ret;
-	repartition->num_submissions++;
-	queued->queue = queue;
-	return submission_set_queue(queued->submission, queue, maker->error);
-}
-
 static int add_submissions(struct maker *maker)
 {
 	struct accel_repartition *repartition = maker->repartition;
-	size_t max_jobs = repartition->device.max_jobs, count = 0;
+	size_t max_jobs = repartition->device.max_jobs;
 	int ret = 0;
 
-	for (uint32_t queue = 0; queue < ACCEL_MAX_PES; queue++)
-		count += (maker->lists[queue].count + max_jobs - 1) / max_jobs;
-	repartition->submissions = calloc(count ? count : 1, sizeof(repartition->submissions[0]));
-	if (!repartition->submissions)
-		return no_memory(maker->error);
 	for (uint32_t queue = 0; queue < ACCEL_MAX_PES; queue++) {
 		const struct job_list *list = &maker->lists[queue];
 
 		for (size_t first = 0; first < list->count && !ret; first += max_jobs) {
 			size_t left = list->count - first;
 
-			ret = add_submission(maker, queue, &list->jobs[first],
-					     left < max_jobs ? left : max_jobs);
+			ret = batch_add(&repartition->batch, repartition->dst->device, queue,
+					&list->jobs[first], left < max_jobs ? left : max_jobs,
+					maker->error);
 		}
 	}
-	repartition->info.num_submissions = (uint32_t)repartition->num_submissions;
+	repartition->info.num_submissions = (uint32_t)repartition->batch.count;
 	return ret;
 }
 
@@ -298,6 +271,7 @@ ACCEL_API int accel_repartition_create(struct accel_distribution *dst,
 	if (!repartition)
 		return no_memory(error);
 	atomic_init(&repartition->refs, 1);
+	repartition->batch.name = "repartition";
 	repartition->dst = accel_distribution_ref(dst);
 	repartition->src = accel_distribution_ref(src);
 	accel_device_info(dst->device, &repartition->device);
@@ -322,9 +296,7 @@ ACCEL_API void accel_repartition_unref(struct accel_repartition *repartition)
 	if (!repartition ||
 	    atomic_fetch_sub_explicit(&repartition->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	for (size_t k = 0; k < repartition->num_submissions; k++)
-		submission_destroy(repartition->submissions[k].submission);
-	free(repartition->submissions);
+	batch_release(&repartition->batch);
 	accel_distribution_unref(repartition->src);
 	accel_distribution_unref(repartition->dst);
 	free(repartition);
@@ -332,67 +304,33 @@ ACCEL_API void accel_repartition_unref(struct accel_repartition *repartition)
 
 /* Running -------------------------------------------------------------------------------------- */
 
-static int need_idle(struct accel_repartition *repartition, struct accel_error *error)
-{
-	for (size_t k = 0; k < repartition->num_submitted; k++) {
-		int ret = submission_wait(repartition->submissions[k].submission, 0, NULL);
-
-		if (ret == -ETIME)
-			return accel_error_set(error, -EBUSY, "repartition: what was submitted "
-					       "last is not complete");
-	}
-	return 0;
-}
-
 ACCEL_API int accel_repartition_submit(struct accel_repartition *repartition,
 				       struct accel_fence *const *in_fences,
 				       size_t num_in_fences, struct accel_error *error)
 {
-	int ret = need_idle(repartition, error);
+	struct batch *batch = &repartition->batch;
+	int ret = batch_begin(batch, error);
 
-	if (ret)
-		return ret;
-	repartition->num_submitted = 0;
-	for (size_t k = 0; k < repartition->num_submissions && !ret; k++) {
-		ret = submission_submit(repartition->submissions[k].submission, in_fences,
-					num_in_fences, error);
-		repartition->num_submitted += !ret;
-	}
+	while (!ret && batch->num_submitted < batch->count)
+		ret = batch_submit_next(batch, in_fences, num_in_fences, error);
 	return ret;
 }
 
 ACCEL_API int accel_repartition_wait(struct accel_repartition *repartition, int64_t timeout_ns,
 				     struct accel_error *error)
 {
-	int64_t deadline_ns = device_deadline_ns(timeout_ns);
-	int ret = 0;
-
-	if (!repartition->num_submitted && repartition->num_submissions)
-		return accel_error_set(error, -EINVAL, "repartition: nothing was submitted");
-	for (size_t k = 0; k < repartition->num_submitted; k++) {
-		int64_t left_ns = timeout_ns > 0 ? deadline_ns - device_now_ns() : timeout_ns;
-		bool is_late = timeout_ns > 0 && left_ns < 0;
-		int failure = submission_wait(repartition->submissions[k].submission,
-					      is_late ? 0 : left_ns, ret ? NULL : error);
-
-		if (failure == -ETIME)
-			return accel_error_set(error, -ETIME,
-					       "repartition: the jobs of queue %u are not complete",
-					       repartition->submissions[k].queue);
-		if (!ret)
-			ret = failure;
-	}
-	return ret;
+	return batch_wait(&repartition->batch, timeout_ns, error);
 }
 
 ACCEL_API int accel_repartition_fence(struct accel_repartition *repartition, uint32_t pe,
 				      struct accel_fence **fence, struct accel_error *error)
 {
+	const struct batch *batch = &repartition->batch;
+
 	*fence = NULL;
-	for (size_t k = repartition->num_submitted; k--;) {
-		if (repartition->submissions[k].queue == pe)
-			return submission_fence(repartition->submissions[k].submission, fence,
-						error);
+	for (size_t k = batch->num_submitted; k--;) {
+		if (batch->entries[k].queue == pe)
+			return submission_fence(batch->entries[k].submission, fence, error);
 	}
 	return accel_error_set(error, -ENOENT,
 			       "repartition: nothing was submitted to the queue of PE %u", pe);

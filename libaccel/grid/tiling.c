@@ -2,14 +2,18 @@
 /*
  * Copies in tiles: through two buffers of on-chip memory, in the orders that the caller chooses. A
  * tile and a sub-tile are views, and what is done with them are copies; here is which comes when,
- * on which queue, and what it waits for.
+ * on which queue, and what it waits for: a tile at a time, or all of them prepared.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/counters.h"
+#include "device/submission.h"
 #include "error.h"
+#include "grid/batch.h"
 #include "grid/walk.h"
 #include "lower/copy.h"
 #include "tensor/tensor.h"
@@ -91,11 +95,15 @@ static int take_arguments(struct run *run)
 
 /* On-chip memory ------------------------------------------------------------------------------- */
 
-/* The axes of a tile are in memory as those of the source, which is nested best so. */
-static int find_strides(struct run *run, int64_t *num_elements)
+/*
+ * The axes of a tile are in memory as those of the source, which is nested best so. Returns how
+ * many elements it has.
+ */
+static int64_t find_strides(struct run *run)
 {
 	const int64_t *strides = accel_tensor_strides(run->src);
 	uint32_t axes[ACCEL_MAX_DIMS], rank = run->tiles.rank;
+	int64_t num_elements = 1;
 
 	for (uint32_t k = 0; k < rank; k++) {
 		uint32_t at = k;
@@ -104,28 +112,24 @@ static int find_strides(struct run *run, int64_t *num_elements)
 			axes[at] = axes[at - 1];
 		axes[at] = k;
 	}
-	*num_elements = 1;
+	/* they fit 63 bits: they are no more than those of the source */
 	for (uint32_t k = rank; k--;) {
-		run->strides[axes[k]] = *num_elements;
-		if (__builtin_mul_overflow(*num_elements, run->tiles.block[axes[k]], num_elements))
-			return accel_error_set(run->error, -EOVERFLOW,
-					       "tiling: the elements of a tile do not fit 63 bits");
+		run->strides[axes[k]] = num_elements;
+		num_elements *= run->tiles.block[axes[k]];
 	}
-	return 0;
+	return num_elements;
 }
 
 static int measure_tile(struct run *run, uint64_t *bytes)
 {
 	enum accel_dtype dtype = accel_tensor_dtype(run->src);
 	struct accel_layout_description description;
-	int64_t num_elements, size;
+	int64_t size;
 	int ret;
 
 	if (!run->tiling->layout) {
-		ret = find_strides(run, &num_elements);
-		if (ret)
-			return ret;
-		if (__builtin_mul_overflow(num_elements, (int64_t)accel_dtype_size(dtype), &size))
+		if (__builtin_mul_overflow(find_strides(run), (int64_t)accel_dtype_size(dtype),
+					   &size))
 			return accel_error_set(run->error, -EOVERFLOW,
 					       "tiling: the bytes of a tile do not fit 63 bits");
 		*bytes = (uint64_t)size;
@@ -249,17 +253,30 @@ static int add_stores(struct run *run, struct job_list *list, struct accel_tenso
 
 /* The order of things -------------------------------------------------------------------------- */
 
-/* Waits for what was submitted with a fence, which goes. Adds up its time on the device. */
-static int finish(struct accel_fence **fence, uint64_t *device_ns, struct accel_error *error)
+/* Adds up what the device tells of jobs that are complete. */
+static void add_results(struct accel_fence *fence, uint64_t *device_ns,
+			struct accel_job_counters *sum)
 {
+	struct accel_job_counters counters;
 	struct accel_job_result result;
+
+	for (uint32_t k = 0; !accel_fence_job_result(fence, k, &result, NULL); k++) {
+		*device_ns += result.device_ns;
+		if (!accel_fence_job_counters(fence, k, &counters, NULL))
+			counters_add(sum, &counters);
+	}
+}
+
+/* Waits for what was submitted with a fence, which goes. */
+static int finish(struct accel_fence **fence, uint64_t *device_ns,
+		  struct accel_job_counters *sum, struct accel_error *error)
+{
 	int ret;
 
 	if (!*fence)
 		return 0;
 	ret = accel_fence_wait(*fence, -1, error);
-	for (uint32_t k = 0; !accel_fence_job_result(*fence, k, &result, NULL); k++)
-		*device_ns += result.device_ns;
+	add_results(*fence, device_ns, sum);
 	accel_fence_unref(*fence);
 	*fence = NULL;
 	return ret;
@@ -267,8 +284,9 @@ static int finish(struct accel_fence **fence, uint64_t *device_ns, struct accel_
 
 static int finish_tile(struct run *run, struct pending *pending, struct accel_error *error)
 {
-	int ret = finish(&pending->load, &run->info.load_ns, error);
-	int failure = finish(&pending->store, &run->info.store_ns, ret ? NULL : error);
+	struct accel_tiling_info *info = &run->info;
+	int ret = finish(&pending->load, &info->load_ns, &info->loads, error);
+	int failure = finish(&pending->store, &info->store_ns, &info->stores, ret ? NULL : error);
 
 	return ret ? ret : failure;
 }
@@ -338,27 +356,199 @@ static int run_tiles(struct run *run, struct accel_fence *const *in_fences, size
 	return ret;
 }
 
+/* Checks what is given, and takes on-chip memory, unless there are no elements. */
+static int begin(struct run *run, struct accel_tensor *dst, struct accel_tensor *src,
+		 const struct accel_tiling *tiling, struct accel_error *error)
+{
+	struct accel_device *device = accel_buffer_device(accel_tensor_buffer(src));
+	int ret;
+
+	*run = (struct run){ .dst = dst, .src = src, .tiling = tiling, .error = error };
+	accel_device_info(device, &run->device);
+	if (device != accel_buffer_device(accel_tensor_buffer(dst)))
+		return accel_error_set(error, -EXDEV,
+				       "tiling: the tensors are on different devices");
+	ret = take_arguments(run);
+	if (!ret && accel_tensor_num_elements(src))
+		ret = allocate_tiles(run, device);
+	return ret;
+}
+
+static void end(struct run *run)
+{
+	accel_buffer_unref(run->buffers[0]);
+	accel_buffer_unref(run->buffers[1]);
+}
+
 ACCEL_API int accel_copy_tiled(struct accel_tensor *dst, struct accel_tensor *src,
 			       const struct accel_tiling *tiling,
 			       struct accel_fence *const *in_fences, size_t num_in_fences,
 			       struct accel_tiling_info *info, struct accel_error *error)
 {
-	struct accel_device *device = accel_buffer_device(accel_tensor_buffer(src));
-	struct run run = { .dst = dst, .src = src, .tiling = tiling, .error = error };
-	int ret;
+	struct run run;
+	int ret = begin(&run, dst, src, tiling, error);
 
-	accel_device_info(device, &run.device);
-	if (device != accel_buffer_device(accel_tensor_buffer(dst)))
-		return accel_error_set(error, -EXDEV,
-				       "tiling: the tensors are on different devices");
-	ret = take_arguments(&run);
-	if (!ret && accel_tensor_num_elements(src))
-		ret = allocate_tiles(&run, device);
 	if (!ret && accel_tensor_num_elements(src))
 		ret = run_tiles(&run, in_fences, num_in_fences);
-	accel_buffer_unref(run.buffers[0]);
-	accel_buffer_unref(run.buffers[1]);
+	end(&run);
 	if (!ret && info)
 		*info = run.info;
 	return ret;
+}
+
+/* Prepared ------------------------------------------------------------------------------------- */
+
+struct accel_tiled_copy {
+	atomic_uint refs;
+	struct batch batch;			/* of each tile its load, then its stores */
+	struct accel_tiling_info info;		/* without what the device tells */
+};
+
+/* Jobs become a submission, and are let go. */
+static int add_to_batch(struct run *run, struct accel_tiled_copy *copy, uint32_t queue,
+			struct job_list *list)
+{
+	int ret = 0;
+
+	run->info.num_jobs += list->count;
+	if (run->info.num_jobs > ACCEL_TILED_COPY_MAX_JOBS)
+		ret = accel_error_set(run->error, -E2BIG, "tiling: it needs more than %d jobs",
+				      ACCEL_TILED_COPY_MAX_JOBS);
+	if (!ret)
+		ret = batch_add(&copy->batch, accel_buffer_device(run->buffers[0]), queue,
+				list->jobs, list->count, run->error);
+	release_jobs(list);
+	return ret;
+}
+
+static int prepare_tile(struct run *run, struct accel_tiled_copy *copy, struct job_list *list)
+{
+	struct accel_tensor *tile;
+	int ret = tile_tensor(run, &tile);
+
+	if (ret)
+		return ret;
+	ret = add_load(run, list, tile);
+	if (!ret)
+		ret = add_to_batch(run, copy, run->tiling->load_queue, list);
+	if (!ret)
+		ret = add_stores(run, list, tile);
+	if (!ret)
+		ret = add_to_batch(run, copy, run->tiling->pe, list);
+	release_jobs(list);
+	accel_tensor_unref(tile);
+	run->info.num_tiles++;
+	return ret;
+}
+
+static int prepare_tiles(struct run *run, struct accel_tiled_copy *copy)
+{
+	struct job_list *list = calloc(1, sizeof(*list));
+	int ret;
+
+	if (!list)
+		return accel_error_set(run->error, -ENOMEM, "tiling: out of memory");
+	do {
+		ret = prepare_tile(run, copy, list);
+	} while (!ret && walk_next(&run->tiles));
+	free(list);
+	return ret;
+}
+
+ACCEL_API int accel_tiled_copy_create(struct accel_tensor *dst, struct accel_tensor *src,
+				      const struct accel_tiling *tiling,
+				      struct accel_tiled_copy **result, struct accel_error *error)
+{
+	struct accel_tiled_copy *copy = calloc(1, sizeof(*copy));
+	struct run run;
+	int ret;
+
+	*result = NULL;
+	if (!copy)
+		return accel_error_set(error, -ENOMEM, "tiling: out of memory");
+	atomic_init(&copy->refs, 1);
+	copy->batch.name = "tiling";
+	ret = begin(&run, dst, src, tiling, error);
+	if (!ret && accel_tensor_num_elements(src))
+		ret = prepare_tiles(&run, copy);
+	end(&run);
+	copy->info = run.info;
+	if (ret) {
+		accel_tiled_copy_unref(copy);
+		return ret;
+	}
+	*result = copy;
+	return 0;
+}
+
+ACCEL_API struct accel_tiled_copy *accel_tiled_copy_ref(struct accel_tiled_copy *copy)
+{
+	atomic_fetch_add_explicit(&copy->refs, 1, memory_order_relaxed);
+	return copy;
+}
+
+ACCEL_API void accel_tiled_copy_unref(struct accel_tiled_copy *copy)
+{
+	/* acq_rel: whoever frees sees what all others did to the object before they let go */
+	if (!copy || atomic_fetch_sub_explicit(&copy->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	batch_release(&copy->batch);
+	free(copy);
+}
+
+/* As run_tile(): number 2 * t of the batch is the load of tile t, the next are its stores. */
+ACCEL_API int accel_tiled_copy_submit(struct accel_tiled_copy *copy,
+				      struct accel_fence *const *in_fences, size_t num_in_fences,
+				      struct accel_error *error)
+{
+	struct batch *batch = &copy->batch;
+	int ret = batch_begin(batch, error);
+
+	while (!ret && batch->num_submitted < batch->count) {
+		size_t number = batch->num_submitted;
+		bool is_load = number % 2 == 0;
+		struct accel_fence *before;
+
+		if (is_load && number < 4) {
+			ret = batch_submit_next(batch, in_fences, num_in_fences, error);
+			continue;
+		}
+		number -= is_load ? 3 : 1;
+		before = submission_borrow_fence(batch->entries[number].submission);
+		ret = batch_submit_next(batch, &before, 1, error);
+	}
+	return ret;
+}
+
+ACCEL_API int accel_tiled_copy_wait(struct accel_tiled_copy *copy, int64_t timeout_ns,
+				    struct accel_error *error)
+{
+	return batch_wait(&copy->batch, timeout_ns, error);
+}
+
+ACCEL_API int accel_tiled_copy_fence(struct accel_tiled_copy *copy, struct accel_fence **fence,
+				     struct accel_error *error)
+{
+	const struct batch *batch = &copy->batch;
+
+	*fence = NULL;
+	if (!batch->count || batch->num_submitted < batch->count)
+		return accel_error_set(error, -ENOENT, "tiling: nothing was submitted");
+	return submission_fence(batch->entries[batch->count - 1].submission, fence, error);
+}
+
+ACCEL_API void accel_tiled_copy_info(const struct accel_tiled_copy *copy,
+				     struct accel_tiling_info *info)
+{
+	const struct batch *batch = &copy->batch;
+
+	*info = copy->info;
+	for (size_t k = 0; k < batch->num_submitted; k++) {
+		struct accel_fence *fence = submission_borrow_fence(batch->entries[k].submission);
+
+		if (k % 2)
+			add_results(fence, &info->store_ns, &info->stores);
+		else
+			add_results(fence, &info->load_ns, &info->loads);
+	}
 }

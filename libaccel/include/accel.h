@@ -537,6 +537,13 @@ ACCEL_API int accel_fence_job_counters(struct accel_fence *fence, uint32_t job,
 				       struct accel_error *error);
 
 /*
+ * What a job would do, without running it: the counters that it has when the CPU has run it, in
+ * cycles of the CPU's clock_khz. Errors: those of accel_job_check().
+ */
+ACCEL_API int accel_job_counters(const struct accel_job *job, struct accel_job_counters *counters,
+				 struct accel_error *error);
+
+/*
  * A new sync_file for the fence, close-on-exec, the caller's to close. -ENOTSUP for fences of
  * the CPU, which are complete when they are made.
  */
@@ -1862,10 +1869,11 @@ struct accel_distribution;
 
 /*
  * Makes a distribution of zeros, with memory on each PE that has elements. Errors: those of
- * accel_tensor_create_sram(); -EINVAL if the first physical axis is not the outermost in memory;
- * -ERANGE if there are elements on a PE that the device does not have; -E2BIG if a PE has its
- * elements in too many pieces, or finding them takes too long: no layout that is a block, a cycle
- * or a product of these in each axis does.
+ * accel_tensor_create_sram(); -EINVAL if the first physical axis is not the outermost in memory, or
+ * others are not nested; -EDOM if two elements are found at one place; -ERANGE if there are some on
+ * a PE that the device does not have; -E2BIG if a PE has its elements in too many pieces, or it
+ * takes too long to find them: no layout that is a block, a cycle or a product of these in each
+ * axis does.
  */
 ACCEL_API int accel_distribution_create(struct accel_device *device, enum accel_dtype dtype,
 					uint32_t rank, const int64_t *shape,
@@ -1990,6 +1998,8 @@ struct accel_tiling_info {
 	uint64_t tile_bytes;		/* of on-chip memory, twice */
 	uint64_t load_ns;		/* of jobs on the device: all of level 1 */
 	uint64_t store_ns;		/* and all of level 2 */
+	struct accel_job_counters loads;	/* sums over jobs, where the device counts */
+	struct accel_job_counters stores;
 };
 
 /*
@@ -2006,6 +2016,49 @@ ACCEL_API int accel_copy_tiled(struct accel_tensor *dst, struct accel_tensor *sr
 			       const struct accel_tiling *tiling,
 			       struct accel_fence *const *in_fences, size_t num_in_fences,
 			       struct accel_tiling_info *info, struct accel_error *error);
+
+/*
+ * A copy in tiles that is prepared once, as a task is, and then submitted as often as wanted. It
+ * has the memory on chip for its two tiles as long as it lives. What accel_copy_tiled() does with
+ * any number of tiles, this does with as many as it can prepare at once.
+ */
+struct accel_tiled_copy;
+
+#define ACCEL_TILED_COPY_MAX_JOBS	16384
+
+/* Errors: those of accel_copy_tiled(), and -E2BIG for more than ACCEL_TILED_COPY_MAX_JOBS. */
+ACCEL_API int accel_tiled_copy_create(struct accel_tensor *dst, struct accel_tensor *src,
+				      const struct accel_tiling *tiling,
+				      struct accel_tiled_copy **copy, struct accel_error *error);
+ACCEL_API struct accel_tiled_copy *accel_tiled_copy_ref(struct accel_tiled_copy *copy);
+ACCEL_API void accel_tiled_copy_unref(struct accel_tiled_copy *copy);
+
+/*
+ * Submits all tiles, of which the first wait for in_fences, as accel_submit_to(), without
+ * allocating memory and without waiting for any. -EBUSY while an earlier submission of it has not
+ * completed. When this fails, some may have begun: accel_tiled_copy_wait() waits for these.
+ */
+ACCEL_API int accel_tiled_copy_submit(struct accel_tiled_copy *copy,
+				      struct accel_fence *const *in_fences, size_t num_in_fences,
+				      struct accel_error *error);
+
+/* Waits for all tiles, as accel_fence_wait(). -EINVAL if nothing was submitted. */
+ACCEL_API int accel_tiled_copy_wait(struct accel_tiled_copy *copy, int64_t timeout_ns,
+				    struct accel_error *error);
+
+/*
+ * A fence of what is stored last, for others to wait for: when it is complete, all is. Whether an
+ * earlier tile has failed accel_tiled_copy_wait() knows. -ENOENT if not all was submitted.
+ */
+ACCEL_API int accel_tiled_copy_fence(struct accel_tiled_copy *copy, struct accel_fence **fence,
+				     struct accel_error *error);
+
+/*
+ * Times and counters are of the last submission, as far as it is complete, and of the last 64 of
+ * its submissions on a Tessera, which keeps no more before they are waited for: two a tile.
+ */
+ACCEL_API void accel_tiled_copy_info(const struct accel_tiled_copy *copy,
+				     struct accel_tiling_info *info);
 
 #if defined(__cplusplus)
 }

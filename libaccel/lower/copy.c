@@ -92,9 +92,10 @@ static int add_operand(struct accel_plan *plan, enum accel_slot_kind kind, const
 		return ret;
 	operand->dtype = accel_tensor_dtype(tensor);
 	ret = address_make(tensor, axes->indices, &axes->bounds, &operand->address, &index_stride);
+	if (ret == -ENOMEM)
+		return accel_error_set(error, -ENOMEM, "copy: out of memory");
 	return ret ? accel_error_set(error, ret, "copy: the addresses of the %s %s",
 				     kind == ACCEL_SLOT_INPUT ? "source" : "destination",
-				     ret == -ENOMEM ? "need more memory than there is" :
 				     ret == -E2BIG ? "have more terms than a job can have" :
 						     "do not fit 64 bits") : 0;
 }

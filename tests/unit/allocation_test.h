@@ -49,6 +49,16 @@ EARLY void *realloc(void *memory, size_t size)
 	return may_allocate() ? __interceptor_realloc(memory, size) : NULL;
 }
 
+EARLY void *reallocarray(void *memory, size_t count, size_t size)
+{
+	size_t total;
+
+	if (!__builtin_mul_overflow(count, size, &total))
+		return realloc(memory, total);
+	errno = ENOMEM;
+	return NULL;
+}
+
 EARLY char *strdup(const char *text)
 {
 	size_t size = strlen(text) + 1;

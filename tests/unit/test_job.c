@@ -539,6 +539,45 @@ static void fence_has_counters_where_they_were_asked_for(void **state)
 	accel_job_unref(job);
 }
 
+static void job_tells_without_running_what_it_would_count(void **state)
+{
+	static const int32_t indices[] = { 1, 2, 1 };
+	struct fixture *fixture = *state;
+	struct accel_buffer *buffer = create_indices(fixture, indices, 3);
+	struct accel_job *jobs[] = {
+		create_gather(fixture, buffer, 3, 10),
+		create_row_copy(fixture, 1000, 4),
+	};
+	struct accel_job_counters before[COUNT(jobs)], after;
+	struct accel_fence *fence;
+
+	for (uint32_t i = 0; i < COUNT(jobs); i++)
+		expect_ok(accel_job_counters(jobs[i], &before[i], &error));
+	assert_int_equal(fixture->dst_data[1], 0);
+	assert_int_equal(before[1].points, 1000);
+	expect_ok(accel_device_set_counting(fixture->device, true, &error));
+	expect_ok(accel_submit(fixture->device, jobs, COUNT(jobs), NULL, 0, &fence, &error));
+	expect_ok(accel_device_set_counting(fixture->device, false, &error));
+	for (uint32_t i = 0; i < COUNT(jobs); i++) {
+		expect_ok(accel_fence_job_counters(fence, i, &after, &error));
+		assert_memory_equal(&after, &before[i], sizeof(after));
+		accel_job_unref(jobs[i]);
+	}
+	accel_fence_unref(fence);
+	accel_buffer_unref(buffer);
+}
+
+static void job_that_would_not_run_is_not_counted(void **state)
+{
+	struct accel_job *job = create_row_copy(*state, 1025, 0);
+	struct accel_error expected;
+	struct accel_job_counters counters;
+
+	assert_int_equal(accel_job_check(job, &expected), -ERANGE);
+	expect_failure(accel_job_counters(job, &counters, &error), -ERANGE, expected.message);
+	accel_job_unref(job);
+}
+
 static void job_that_fails_counts_nothing(void **state)
 {
 	static const int32_t indices[] = { 1, 12, 2 };
@@ -726,6 +765,8 @@ int main(void)
 		TEST(fence_of_success_tells_so),
 		TEST(job_result_past_the_last_is_refused),
 		TEST(fence_has_counters_where_they_were_asked_for),
+		TEST(job_tells_without_running_what_it_would_count),
+		TEST(job_that_would_not_run_is_not_counted),
 		TEST(job_that_fails_counts_nothing),
 		TEST(index_over_its_limit_fails_the_job_alone),
 		TEST(first_of_several_failures_is_told),

@@ -161,6 +161,17 @@ static void what_no_pes_can_have_is_refused(void **state)
 	expect_refused("(i, j) -> (i*j//1048576, i, j)", (int64_t[]){ 1 << 21, 2 }, -E2BIG,
 		       "partition: the PE changes too often along the axes, expected to be done "
 		       "after 1048576 evaluations");
+	expect_refused("(i) -> (i//(i - 1), i)", (int64_t[]){ 4 }, -EDOM,
+		       "partition: the PE: a division by 0");
+	expect_refused("(i) -> (i*M, i)", (int64_t[]){ 4 }, -ENOENT,
+		       "partition: the PE: a name without a value");
+	expect_refused("(i) -> (i*4611686018427387904, i)", (int64_t[]){ 4 }, -EOVERFLOW,
+		       "partition: the PE: it does not fit 64 bits");
+	/* each value fits, and how far it is from that of index 0 does not */
+	expect_refused("(i) -> (select(i < 1, 3, -9223372036854775807 - 1), i)", (int64_t[]){ 2 },
+		       -EOVERFLOW, "partition: the PE does not fit 64 bits");
+	expect_refused("(i) -> (i*4611686018427387904*4, i)", (int64_t[]){ 4 }, -EOVERFLOW,
+		       "map: a value does not fit 64 bits");
 }
 
 /* Terms of a PE: what a partition is made of, and what it is not. */

@@ -266,6 +266,57 @@ static void bytes_and_links_are_those_of_each_element(void **state)
 	accel_device_unref(device);
 }
 
+static uint32_t apart(uint32_t a, uint32_t b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/* An element from each PE to each. */
+static void expect_ways(const char *name, uint32_t num_pes, uint32_t columns)
+{
+	const int64_t shape[] = { num_pes, num_pes };
+	struct accel_device *device = open_grid(name);
+	struct accel_distribution *before, *after;
+	struct accel_repartition *repartition;
+	struct accel_repartition_info info;
+	uint64_t links[64][4] = { 0 }, steps = 0;
+
+	before = distribute(device, shape, "(i, j) -> (i, j)");
+	after = distribute(device, shape, "(i, j) -> (j, i)");
+	expect_ok(accel_repartition_create(after, before, &repartition, &error));
+	for (uint32_t from = 0; from < num_pes; from++) {
+		for (uint32_t to = 0; to < num_pes; to++) {
+			assert_int_equal(accel_repartition_bytes(repartition, from, to), 2);
+			count_route(links, columns, from, to);
+			steps += apart(from % columns, to % columns) +
+				 apart(from / columns, to / columns);
+		}
+	}
+	for (uint32_t pe = 0; pe < 64; pe++) {
+		for (uint32_t direction = 0; direction < 4; direction++)
+			assert_int_equal(accel_repartition_link_bytes(repartition, pe, direction),
+					 links[pe][direction]);
+	}
+	accel_repartition_info(repartition, &info);
+	assert_int_equal(info.link_bytes, 2 * steps);
+	assert_int_equal(info.num_jobs, num_pes * num_pes);
+	accel_repartition_unref(repartition);
+	accel_distribution_unref(before);
+	accel_distribution_unref(after);
+	accel_device_unref(device);
+}
+
+static void each_pair_of_pes_has_its_way(void **state)
+{
+	(void)state;
+	expect_ways("cpu:pes=1,sram=8K", 1, 1);
+	expect_ways("cpu:pes=6,columns=3,sram=8K", 6, 3);
+	expect_ways("cpu:pes=13,sram=8K", 13, 13);
+	expect_ways("cpu:pes=64,columns=1,sram=8K", 64, 1);
+	expect_ways("cpu:pes=64,columns=8,sram=8K", 64, 8);
+	expect_ways("cpu:pes=64,columns=64,sram=8K", 64, 64);
+}
+
 static void bytes_of_system_memory_cross_no_link(void **state)
 {
 	static const int64_t shape[] = { 4, 4 };
@@ -361,7 +412,35 @@ static void what_the_grid_cannot_hold_is_refused(void **state)
 	expect_no_distribution(device, (int64_t[]){ 2, 3 }, "strides:1,2", -EINVAL,
 			       "distribution: the layout's first physical axis, which is the PE, "
 			       "is expected to be the outermost in memory");
+	expect_no_distribution(device, (int64_t[]){ 2, 3 }, "(i, j, k) -> (i, j, k)", -EINVAL,
+			       "layout of 3 axes: the shape has 2, expected 3");
 	accel_device_unref(device);
+}
+
+/* Otherwise it would be left to chance which of them is there after a repartition. */
+static void two_elements_at_a_place_are_refused(void **state)
+{
+	expect_no_distribution(*state, (int64_t[]){ 4, 4 }, "(i, j) -> (i//2, 0, j)", -EDOM,
+			       "distribution: two elements are at the same place");
+	expect_no_distribution(*state, (int64_t[]){ 4, 4 }, "strides:16,0", -EINVAL,
+			       "distribution: the layout's physical axes are expected to be nested "
+			       "in memory, so that none leads to where another does");
+}
+
+/* Squares come to PEs without order: each row, and each column, is a piece, nearly. */
+static void too_many_jobs_are_refused(void **state)
+{
+	static const int64_t shape[] = { 400, 400 };
+	struct accel_distribution *rows, *columns;
+	struct accel_repartition *repartition;
+
+	rows = distribute(*state, shape, "(i, j) -> (i*i//7%4, i, j)");
+	columns = distribute(*state, shape, "(i, j) -> (j*j//7%4, i, j)");
+	expect_failure(accel_repartition_create(columns, rows, &repartition, &error), -E2BIG,
+		       "repartition: it needs more than 65536 jobs");
+	assert_null(repartition);
+	accel_distribution_unref(rows);
+	accel_distribution_unref(columns);
 }
 
 static void other_shapes_types_and_devices_are_refused(void **state)
@@ -403,10 +482,13 @@ int main(void)
 		cmocka_unit_test(diagonals_become_tiles),
 		cmocka_unit_test(tensors_are_distributions_of_one_part),
 		cmocka_unit_test(bytes_and_links_are_those_of_each_element),
+		cmocka_unit_test(each_pair_of_pes_has_its_way),
 		cmocka_unit_test(bytes_of_system_memory_cross_no_link),
 		cmocka_unit_test(repartition_runs_again_with_what_is_there_then),
 		cmocka_unit_test(nothing_is_moved_without_elements),
 		cmocka_unit_test(what_the_grid_cannot_hold_is_refused),
+		cmocka_unit_test(two_elements_at_a_place_are_refused),
+		cmocka_unit_test(too_many_jobs_are_refused),
 		cmocka_unit_test(other_shapes_types_and_devices_are_refused),
 	};
 

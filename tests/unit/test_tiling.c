@@ -275,6 +275,36 @@ static void views_and_memory_on_chip_are_copied(void **state)
 	accel_tensor_unref(dst);
 }
 
+/* What goes through on-chip memory is written to it as often as it is read from there. */
+static void counters_are_of_each_level(void **state)
+{
+	static const int64_t shape[] = { 5, 64 };
+	const struct accel_job_counters zero = { 0 };
+	const struct accel_tiling tiling = { .tile = (int64_t[]){ 2, 32 } };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_F32, 2, shape, NULL);
+	struct accel_tensor *dst = create(*state, ACCEL_DTYPE_F32, 2, shape, NULL);
+	struct accel_tiling_info info;
+
+	info = copy(dst, src, &tiling);
+	assert_memory_equal(&info.loads, &zero, sizeof(zero));
+	assert_memory_equal(&info.stores, &zero, sizeof(zero));
+	expect_ok(accel_device_set_counting(*state, true, &error));
+	info = copy(dst, src, &tiling);
+	expect_ok(accel_device_set_counting(*state, false, &error));
+	assert_int_equal(info.loads.points, 320);
+	assert_int_equal(info.loads.memory[0].bytes_read, 1280);
+	assert_int_equal(info.loads.memory[0].bursts_read, 20);
+	assert_int_equal(info.loads.memory[1].bytes_written, 1280);
+	assert_int_equal(info.loads.memory[1].bytes_read, 0);
+	assert_int_equal(info.stores.points, 320);
+	assert_int_equal(info.stores.memory[0].bytes_written, 1280);
+	assert_int_equal(info.stores.memory[1].bytes_read, 1280);
+	assert_int_equal(info.stores.memory[1].bursts_read, 80);
+	assert_int_equal(info.stores.memory[0].bytes_read, 0);
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
 static void without_sizes_there_is_one_tile(void **state)
 {
 	static const int64_t shape[] = { 5, 7 }, empty[] = { 5, 0 };
@@ -357,6 +387,63 @@ static void memory_that_others_have_is_not_there(void **state)
 	accel_buffer_unref(buffer);
 }
 
+/* A tensor of u16 with the same element everywhere along an axis of stride 0. */
+static struct accel_tensor *create_strided(struct accel_device *device, const int64_t *shape,
+					   const int64_t *strides)
+{
+	struct accel_buffer *buffer;
+	struct accel_tensor *tensor;
+
+	expect_ok(accel_buffer_create(device, 4096, &buffer, &error));
+	expect_ok(accel_tensor_from_buffer(buffer, ACCEL_DTYPE_U16, 2, shape, strides, 0, &tensor,
+					   &error));
+	accel_buffer_unref(buffer);
+	return tensor;
+}
+
+static void tiles_of_more_bytes_than_can_be_counted_are_refused(void **state)
+{
+	static const int64_t shape[] = { 1ll << 31, 1ll << 31 }, strides[] = { 0, 0 };
+	const struct accel_tiling tiling = { .pe = 0 };
+	struct accel_tensor *tensor = create_strided(*state, shape, strides);
+
+	expect_failure(accel_copy_tiled(tensor, tensor, &tiling, NULL, 0, NULL, &error),
+		       -EOVERFLOW, "tiling: the bytes of a tile do not fit 63 bits");
+	accel_tensor_unref(tensor);
+}
+
+/* The first tile is brought, and cannot be stored. */
+static void what_cannot_be_stored_leaves_nothing_behind(void **state)
+{
+	static const int64_t shape[] = { 4, 6 }, strides[] = { 0, 1 };
+	const struct accel_tiling tiling = { .tile = (int64_t[]){ 2, 3 }, .pe = 2 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_U16, 2, shape, NULL);
+	struct accel_tensor *dst = create_strided(*state, shape, strides);
+	struct accel_tiling_info info = { .num_tiles = 77 };
+	struct accel_buffer *buffer;
+
+	expect_failure(accel_copy_tiled(dst, src, &tiling, NULL, 0, &info, &error), -EINVAL,
+		       "job 0 of 1: destination: two points store to the same byte");
+	assert_int_equal(info.num_tiles, 77);
+	expect_ok(accel_buffer_create_sram(*state, 2, 1 << 20, &buffer, &error));
+	accel_buffer_unref(buffer);
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+}
+
+static void layouts_that_do_not_fit_a_tile_are_refused(void **state)
+{
+	static const int64_t shape[] = { 4, 6 };
+	struct accel_tensor *src = create(*state, ACCEL_DTYPE_U16, 2, shape, NULL);
+	struct accel_tiling tiling = { .pe = 0 };
+
+	expect_ok(accel_layout_parse("NHWC", "NCHW", &tiling.layout, &error));
+	expect_failure(accel_copy_tiled(src, src, &tiling, NULL, 0, NULL, &error), -EINVAL,
+		       "layout of 4 axes: the shape has 2, expected 4");
+	accel_layout_unref(tiling.layout);
+	accel_tensor_unref(src);
+}
+
 static void other_shapes_and_devices_are_refused(void **state)
 {
 	static const int64_t shape[] = { 4, 6 }, other_shape[] = { 6, 4 };
@@ -388,9 +475,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(tiles_at_the_ends_are_smaller),
 		cmocka_unit_test(random_tiles_move_every_element),
 		cmocka_unit_test(views_and_memory_on_chip_are_copied),
+		cmocka_unit_test(counters_are_of_each_level),
 		cmocka_unit_test(without_sizes_there_is_one_tile),
 		cmocka_unit_test(what_makes_no_tiles_is_refused),
 		cmocka_unit_test(memory_that_others_have_is_not_there),
+		cmocka_unit_test(tiles_of_more_bytes_than_can_be_counted_are_refused),
+		cmocka_unit_test(what_cannot_be_stored_leaves_nothing_behind),
+		cmocka_unit_test(layouts_that_do_not_fit_a_tile_are_refused),
 		cmocka_unit_test(other_shapes_and_devices_are_refused),
 	};
 

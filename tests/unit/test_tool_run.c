@@ -144,6 +144,60 @@ static void counters_are_of_all_jobs(void **state)
 	assert_null(strstr(printed, "counters"));
 }
 
+/* What was printed, from the counters on. */
+static const char *counters_of(const char *text)
+{
+	const char *found = strstr(text, "counters: ");
+
+	if (!found)
+		fail_msg("expected counters in:\n%s%s", text, complained);
+	return found;
+}
+
+static void plan_counts_what_run_does(void **state)
+{
+	static const char *const chains[][5] = {
+		{ "--map", "(i,j) -> (j,i)" },
+		{ "--from", "NC", "--to", "NC2c" },
+		{ "--map", "(i,j) -> (j,i)", "--no-fuse", "--cast", "f32" },
+		{ "--slice", "1, ::2" },
+	};
+	char counted[sizeof(printed)];
+
+	(void)state;
+	write_input();
+	for (size_t k = 0; k < COUNT(chains); k++) {
+		const char *const *chain = chains[k];
+
+		assert_int_equal(run("--counters", chain[0], chain[1], chain[2], chain[3],
+				     chain[4]), 0);
+		strcpy(counted, counters_of(printed));
+		assert_int_equal(plan("--counters", "--in", in_path, chain[0], chain[1], chain[2],
+				      chain[3], chain[4]), 0);
+		assert_string_equal(counters_of(printed), counted);
+		assert_int_equal(plan("--in", in_path, chain[0], chain[1], chain[2], chain[3],
+				      chain[4]), 0);
+		assert_null(strstr(printed, "counters"));
+	}
+	assert_int_equal(plan("--counters", "--json", "--in", in_path, "--map", "(i,j) -> (j,i)"),
+			 0);
+	assert_non_null(strstr(printed, "\"counters\": {\n    \"clock_khz\": 1000000,\n"
+			       "    \"points\": 6,"));
+}
+
+/* More than any machine has: planned all the same, but not counted. */
+static void what_no_buffer_holds_is_not_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(plan("--shape", "1000000,1000000,1000000", "--map", "(i,j,k) -> (j,i,k)"),
+			 0);
+	assert_int_equal(plan("--shape", "1000000,1000000,1000000", "--map", "(i,j,k) -> (j,i,k)",
+			      "--counters"), 1);
+	assert_string_equal(printed, "");
+	assert_non_null(strstr(complained, "accel plan: buffer: 4000000000000000000 bytes, "
+			       "expected 1 to "));
+}
+
 static void slice_is_that_of_python(void **state)
 {
 	(void)state;
@@ -521,6 +575,8 @@ int main(void)
 		TEST(unpack_undoes_maps),
 		TEST(priority_changes_nothing_on_the_cpu),
 		TEST(counters_are_of_all_jobs),
+		TEST(plan_counts_what_run_does),
+		TEST(what_no_buffer_holds_is_not_counted),
 		TEST(slice_is_that_of_python),
 		TEST(steps_are_done_in_the_order_in_which_they_are_written),
 		TEST(windows_become_the_rows_of_a_matrix),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What the emulator is built with, beside what a q35 machine cannot be without: Tessera, and what qemu/vm
-# uses to give the guest its root file system, its streams and its entropy.
+# What the emulator is built with, beside what its machines cannot be without: Tessera, and what
+# qemu/vm uses to give the guest its root file system, its streams and its entropy.
 CONFIG_Q35=y
+CONFIG_MICROVM=y
 CONFIG_VIRTIO_PCI=y
 CONFIG_VIRTIO_9P=y
 CONFIG_VIRTIO_SERIAL=y

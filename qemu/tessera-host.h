@@ -97,6 +97,8 @@ struct tessera_tests {
 	uint32_t slow;
 	uint32_t corrupt;
 	uint32_t drop;
+	uint32_t read;
+	uint32_t value;
 };
 
 /* State as it is saved and loaded, nothing of it trusted */

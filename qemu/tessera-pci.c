@@ -150,6 +150,8 @@ static bool tessera_check_tests(TesseraState *s, Error **errp)
 		{ "x-slow", s->tests_at_reset.slow },
 		{ "x-corrupt", s->tests_at_reset.corrupt },
 		{ "x-drop", s->tests_at_reset.drop },
+		{ "x-read", s->tests_at_reset.read },
+		{ "x-value", s->tests_at_reset.value },
 	};
 	unsigned i;
 
@@ -354,6 +356,8 @@ static const VMStateDescription tessera_tests_vmstate = {
 		VMSTATE_UINT32(slow, struct tessera_tests),
 		VMSTATE_UINT32(corrupt, struct tessera_tests),
 		VMSTATE_UINT32(drop, struct tessera_tests),
+		VMSTATE_UINT32(read, struct tessera_tests),
+		VMSTATE_UINT32(value, struct tessera_tests),
 		VMSTATE_END_OF_LIST()
 	},
 };
@@ -482,6 +486,8 @@ static const Property tessera_properties[] = {
 	DEFINE_PROP_UINT32("x-slow", TesseraPCI, model.tests_at_reset.slow, 0),
 	DEFINE_PROP_UINT32("x-corrupt", TesseraPCI, model.tests_at_reset.corrupt, 0),
 	DEFINE_PROP_UINT32("x-drop", TesseraPCI, model.tests_at_reset.drop, 0),
+	DEFINE_PROP_UINT32("x-read", TesseraPCI, model.tests_at_reset.read, 0),
+	DEFINE_PROP_UINT32("x-value", TesseraPCI, model.tests_at_reset.value, 0),
 	DEFINE_PROP_UINT32("grid-columns", TesseraPCI, model.grid.columns, 0),
 	DEFINE_PROP_UINT32("link-bandwidth", TesseraPCI, model.grid.bandwidth, 32000),
 	DEFINE_PROP_UINT32("link-latency", TesseraPCI, model.grid.latency, 2),

@@ -69,6 +69,17 @@ static uint32_t clock_read(TesseraState *s, TesseraQueue *q)
 	return s->timing.clock_khz;
 }
 
+static void tessera_tests_reset(TesseraState *s)
+{
+	const struct tessera_tests before = s->tests;
+
+	s->tests = s->tests_at_reset;
+	if (before.read & TESSERA_TEST_READ_KEPT) {
+		s->tests.read = before.read;
+		s->tests.value = before.value;
+	}
+}
+
 /* No worker is busy: nothing refers to the views, and nothing writes to guest memory. */
 void tessera_reset_finish(TesseraState *s)
 {
@@ -88,7 +99,7 @@ void tessera_reset_finish(TesseraState *s)
 	}
 	s->buffers = 0;
 	s->num_buffers = 0;
-	s->tests = s->tests_at_reset;
+	tessera_tests_reset(s);
 	tessera_counters_reset(s);
 	memset(s->pending_vectors, 0, sizeof(s->pending_vectors));
 	tessera_views_drop_all(s);
@@ -196,6 +207,8 @@ TESSERA_TEST(fault)
 TESSERA_TEST(slow)
 TESSERA_TEST(corrupt)
 TESSERA_TEST(drop)
+TESSERA_TEST(read)
+TESSERA_TEST(value)
 
 static void test_interrupt_write(TesseraState *s, TesseraQueue *q, uint32_t value)
 {
@@ -321,6 +334,8 @@ static const struct tessera_register global_registers[] = {
 	[LOW(TESSERA_REG_TEST_SLOW)] = { "TEST_SLOW", test_slow_read, test_slow_write },
 	[LOW(TESSERA_REG_TEST_CORRUPT)] = { "TEST_CORRUPT", test_corrupt_read, test_corrupt_write },
 	[LOW(TESSERA_REG_TEST_DROP)] = { "TEST_DROP", test_drop_read, test_drop_write },
+	[LOW(TESSERA_REG_TEST_READ)] = { "TEST_READ", test_read_read, test_read_write },
+	[LOW(TESSERA_REG_TEST_VALUE)] = { "TEST_VALUE", test_value_read, test_value_write },
 };
 
 static const struct tessera_register queue_registers[] = {
@@ -452,6 +467,9 @@ uint32_t tessera_register_read(TesseraState *s, uint64_t address)
 	}
 	qemu_mutex_lock(&s->lock);
 	value = reg->read(s, q);
+	if (s->tests.read == (address | TESSERA_TEST_READ_VALUE) ||
+	    s->tests.read == (address | TESSERA_TEST_READ_VALUE | TESSERA_TEST_READ_KEPT))
+		value = s->tests.value;
 	qemu_mutex_unlock(&s->lock);
 	trace_tessera_register_read(reg->name, q ? (int)q->index : -1, value);
 	return value;
@@ -483,6 +501,7 @@ void tessera_register_write(TesseraState *s, uint64_t address, uint32_t value)
 void tessera_reset(TesseraState *s)
 {
 	qemu_mutex_lock(&s->lock);
+	s->tests.read = 0;
 	tessera_reset_begin(s, "of the function");
 	while (s->is_resetting)
 		qemu_cond_wait(&s->change, &s->lock);

@@ -2,29 +2,60 @@
 #include "qemu/osdep.h"
 #include "harness.h"
 
+/* Of a microvm: where the configuration of PCI functions is, and where their BARs can be */
+#define MICROVM_ECAM		0xe0000000u
+#define MICROVM_MMIO		0xc0000000u
+#define MICROVM_MMIO_END	0xe0000000u
+
 char *firmware;
 
 /* The machine */
 
-void machine_start(struct machine *m, const char *memory, const char *properties)
+static void device_find(struct machine *m, unsigned slot)
 {
-	memset(m, 0, sizeof(*m));
-	m->qts = qtest_initf(MACHINE "-bios %s %s-device tessera,addr=4.0%s%s", firmware, memory,
-			     *properties ? "," : "", properties);
-	m->bus = qpci_new_pc(m->qts, NULL);
-	m->pci = qpci_device_find(m->bus, QPCI_DEVFN(4, 0));
+	m->pci = qpci_device_find(m->bus, QPCI_DEVFN(slot, 0));
 	g_assert_nonnull(m->pci);
 	qpci_device_enable(m->pci);
 	m->registers = qpci_iomap(m->pci, TESSERA_BAR_REGISTERS, NULL);
 	if (qpci_config_readl(m->pci, PCI_BASE_ADDRESS_0 + 4 * TESSERA_BAR_SRAM))
 		m->sram = qpci_iomap(m->pci, TESSERA_BAR_SRAM, NULL);
+}
+
+static void qemu_start(struct machine *m, const char *machine, const char *memory,
+		       const char *properties)
+{
+	memset(m, 0, sizeof(*m));
 	m->free = RAM_START;
+	m->qts = qtest_initf("%s-bios %s %s-device tessera,addr=4.0%s%s", machine, firmware,
+			     memory, *properties ? "," : "", properties);
+}
+
+void machine_start(struct machine *m, const char *memory, const char *properties)
+{
+	qemu_start(m, MACHINE, memory, properties);
+	m->bus = qpci_new_pc(m->qts, NULL);
+	device_find(m, FIRST_SLOT);
+}
+
+void microvm_start(struct machine *m, const char *memory, const char *properties)
+{
+	qemu_start(m, MICROVM, memory, properties);
+	m->generic = g_new0(QGenericPCIBus, 1);
+	qpci_init_generic(m->generic, m->qts, NULL, false);
+	m->generic->ecam_alloc_ptr = MICROVM_ECAM;
+	m->bus = &m->generic->bus;
+	m->bus->mmio_alloc_ptr = MICROVM_MMIO;
+	m->bus->mmio_limit = MICROVM_MMIO_END;
+	device_find(m, FIRST_SLOT);
 }
 
 void machine_stop(struct machine *m)
 {
 	g_free(m->pci);
-	qpci_free_pc(m->bus);
+	if (m->generic)
+		g_free(m->generic);
+	else
+		qpci_free_pc(m->bus);
 	qtest_quit(m->qts);
 }
 
@@ -137,10 +168,28 @@ void scattered_copy(struct machine *m, uint64_t address, unsigned count, uint8_t
 	}
 }
 
+void buffer_of_two_pages(struct machine *m, uint32_t index, unsigned count, uint64_t pages,
+			 uint32_t flags)
+{
+	g_autofree uint64_t *table = g_new(uint64_t, count);
+	uint64_t address = allocate(m, count * sizeof(*table));
+	unsigned i;
+
+	for (i = 0; i < count; i++)
+		table[i] = cpu_to_le64(pages + i % 2 * 8192);
+	qtest_memwrite(m->qts, address, table, count * sizeof(*table));
+	buffer_set(m, index, address, count * 4096ull, TESSERA_BUFFER_VALID | flags, 12);
+}
+
 void directory_create(struct machine *m)
 {
 	m->directory = allocate(m, NUM_BUFFERS * sizeof(struct tessera_hw_buffer));
 	qtest_memset(m->qts, m->directory, 0, NUM_BUFFERS * sizeof(struct tessera_hw_buffer));
+	directory_set(m);
+}
+
+void directory_set(struct machine *m)
+{
 	set64(m, TESSERA_REG_BUFFERS, m->directory);
 	set(m, TESSERA_REG_NUM_BUFFERS, NUM_BUFFERS);
 }
@@ -266,6 +315,102 @@ void assert_fault(struct tessera_hw_result result, uint32_t cause, uint32_t oper
 	g_assert_cmpint((int64_t)result.offset, ==, offset);
 }
 
+/* Interrupts */
+
+static uint8_t msix_capability(struct machine *m)
+{
+	return qpci_find_capability(m->pci, PCI_CAP_ID_MSIX, 0);
+}
+
+void msix_enable(struct machine *m, unsigned count)
+{
+	unsigned i;
+
+	if (!m->msix.addr)
+		m->msix = qpci_iomap(m->pci, TESSERA_BAR_MSIX, NULL);
+	if (!m->messages)
+		m->messages = allocate(m, 4096);
+	qtest_memset(m->qts, m->messages, 0, 4096);
+	for (i = 0; i < count; i++) {
+		uint64_t entry = i * PCI_MSIX_ENTRY_SIZE;
+
+		qpci_io_writel(m->pci, m->msix, entry + PCI_MSIX_ENTRY_LOWER_ADDR,
+			       m->messages + 4 * i);
+		qpci_io_writel(m->pci, m->msix, entry + PCI_MSIX_ENTRY_UPPER_ADDR, 0);
+		qpci_io_writel(m->pci, m->msix, entry + PCI_MSIX_ENTRY_DATA, MESSAGE(i));
+		qpci_io_writel(m->pci, m->msix, entry + PCI_MSIX_ENTRY_VECTOR_CTRL, 0);
+	}
+	qpci_config_writew(m->pci, msix_capability(m) + PCI_MSIX_FLAGS, PCI_MSIX_FLAGS_ENABLE);
+}
+
+uint32_t msix_pending(struct machine *m)
+{
+	uint32_t place = qpci_config_readl(m->pci, msix_capability(m) + PCI_MSIX_PBA);
+
+	return qpci_io_readl(m->pci, m->msix, place & ~PCI_MSIX_FLAGS_BIRMASK);
+}
+
+uint32_t message_get(struct machine *m, unsigned vector)
+{
+	return qtest_readl(m->qts, m->messages + 4 * vector);
+}
+
+void message_clear(struct machine *m, unsigned vector)
+{
+	qtest_writel(m->qts, m->messages + 4 * vector, 0);
+}
+
+void message_wait(struct machine *m, unsigned vector)
+{
+	int64_t deadline = g_get_monotonic_time() + PATIENCE;
+
+	while (message_get(m, vector) != MESSAGE(vector))
+		g_assert_cmpint(g_get_monotonic_time(), <, deadline);
+}
+
+/* Resets */
+
+void reset_by_register(struct machine *m)
+{
+	set(m, TESSERA_REG_CONTROL, TESSERA_CONTROL_RESET);
+	wait_for(m, TESSERA_REG_CONTROL, ~0u, 0);
+}
+
+void function_level_reset(struct machine *m)
+{
+	uint8_t capability = qpci_find_capability(m->pci, PCI_CAP_ID_EXP, 0);
+
+	g_assert_cmphex(qpci_config_readl(m->pci, capability + PCI_EXP_DEVCAP) &
+			PCI_EXP_DEVCAP_FLR, !=, 0);
+	qpci_config_writew(m->pci, capability + PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_BCR_FLR);
+}
+
+static void bar_write(struct machine *m, unsigned bar, uint64_t address)
+{
+	qpci_config_writel(m->pci, PCI_BASE_ADDRESS_0 + 4 * bar, address);
+}
+
+void function_configure(struct machine *m)
+{
+	bar_write(m, TESSERA_BAR_REGISTERS, m->registers.addr);
+	bar_write(m, TESSERA_BAR_SRAM, m->sram.addr);
+	bar_write(m, TESSERA_BAR_SRAM + 1, m->sram.addr >> 32);
+	bar_write(m, TESSERA_BAR_MSIX, m->msix.addr);
+	qpci_config_writew(m->pci, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+}
+
+void reset_function(struct machine *m)
+{
+	function_level_reset(m);
+	function_configure(m);
+}
+
+void reset_system(struct machine *m)
+{
+	qtest_system_reset(m->qts);
+	function_configure(m);
+}
+
 /* Jobs: all test machines are little endian, as are the hosts this runs on, by the next line. */
 QEMU_BUILD_BUG_ON(HOST_BIG_ENDIAN);
 
@@ -341,6 +486,33 @@ void pair_start(struct pair *p, const char *properties)
 	pair_create(p);
 }
 
+void devices_start(struct pair *pairs, const char *memory)
+{
+	g_autofree char *devices = g_strconcat(memory, "-device tessera,addr=5.0 "
+					       "-device tessera,addr=6.0 "
+					       "-device tessera,addr=7.0 ", NULL);
+	unsigned i;
+
+	machine_start(&pairs[0].m, devices, "");
+	for (i = 1; i < NUM_DEVICES; i++) {
+		pairs[i].m = pairs[0].m;
+		device_find(&pairs[i].m, FIRST_SLOT + i);
+	}
+	for (i = 0; i < NUM_DEVICES; i++) {
+		pairs[i].m.free = (16 + 8 * i) << 20;
+		pair_create(&pairs[i]);
+	}
+}
+
+void devices_stop(struct pair *pairs)
+{
+	unsigned i;
+
+	for (i = 1; i < NUM_DEVICES; i++)
+		g_free(pairs[i].m.pci);
+	machine_stop(&pairs[0].m);
+}
+
 void assert_untouched(struct pair *p)
 {
 	uint8_t data[8192], expected[8192];
@@ -358,6 +530,24 @@ void assert_moved(struct pair *p, size_t size)
 	memcpy(expected, p->pattern, size);
 	qtest_memread(p->m.qts, p->destination, data, sizeof(data));
 	g_assert_cmpmem(data, sizeof(data), expected, sizeof(expected));
+}
+
+void endless_start(struct pair *p, unsigned queue)
+{
+	uint64_t q = TESSERA_QUEUE(queue);
+	struct job job = job_endless();
+	int64_t deadline = g_get_monotonic_time() + PATIENCE;
+	uint64_t progress;
+
+	job_push(&p->m, queue, &job, 0);
+	doorbell(&p->m, queue);
+	/* The look at the two tables is some progress, too */
+	progress = get64(&p->m, q + TESSERA_QUEUE_PROGRESS);
+	while (get64(&p->m, q + TESSERA_QUEUE_PROGRESS) < progress + 1000)
+		g_assert_cmpint(g_get_monotonic_time(), <, deadline);
+	g_assert_cmphex(get(&p->m, q + TESSERA_QUEUE_STATUS), ==,
+			TESSERA_QUEUE_STATUS_ENABLED | TESSERA_QUEUE_STATUS_BUSY);
+	g_assert_cmphex(get(&p->m, TESSERA_REG_STATUS), ==, TESSERA_STATUS_BUSY);
 }
 
 void assert_works(struct pair *p)

@@ -11,6 +11,7 @@
 #include "qemu/bswap.h"
 #include "qobject/qdict.h"
 #include "libqtest.h"
+#include "libqos/generic-pcihost.h"
 #include "libqos/pci.h"
 #include "libqos/pci-pc.h"
 #include "hw/pci/pci_regs.h"
@@ -23,10 +24,16 @@
 #define NUM_BUFFERS	64
 #define RING_SHIFT	TESSERA_RING_MIN_SHIFT
 #define RING_SIZE	(1u << RING_SHIFT)
+#define MANY_PAGES	(RAM_SIZE / 4096)
+#define TWO_PAGES	(3 * 4096)
+#define NUM_DEVICES	4u
+#define FIRST_SLOT	4u
 #define PATIENCE	(60 * G_USEC_PER_SEC)
 #define FOREVER		(1ull << 60)
 
-#define MACHINE	"-machine q35 -m 64M -nodefaults -vga none -global apic.vapic=off "
+#define OPTIONS	"-m 64M -nodefaults -vga none -global apic.vapic=off "
+#define MACHINE	"-machine q35 " OPTIONS
+#define MICROVM	"-machine microvm,pcie=on " OPTIONS
 
 /* Guest RAM that the device can map again, and such that it cannot */
 #define MEMFD	"-object memory-backend-memfd,id=ram,size=64M,share=on -machine memory-backend=ram "
@@ -44,10 +51,12 @@ struct queue {
 struct machine {
 	QTestState *qts;
 	QPCIBus *bus;
+	QGenericPCIBus *generic;		/* what bus is part of, or NULL: that of a PC */
 	QPCIDevice *pci;
 	QPCIBar registers;
 	QPCIBar sram;
 	QPCIBar msix;
+	uint64_t messages;			/* where those of interrupts are stored, or 0 */
 	uint64_t free;				/* where unused guest memory begins */
 	uint64_t directory;
 	struct queue queues[TESSERA_MAX_QUEUES];
@@ -67,6 +76,8 @@ extern char *firmware;
 /* The machine */
 
 void machine_start(struct machine *m, const char *memory, const char *properties);
+/* With PCI Express, at fixed addresses, and little else */
+void microvm_start(struct machine *m, const char *memory, const char *properties);
 void machine_stop(struct machine *m);
 uint32_t get(struct machine *m, uint64_t offset);
 void set(struct machine *m, uint64_t offset, uint32_t value);
@@ -92,7 +103,15 @@ uint64_t scattered_create(struct machine *m, uint32_t index, unsigned count, uin
 /* The pages of such a buffer, between its order and that of guest memory */
 void scattered_copy(struct machine *m, uint64_t address, unsigned count, uint8_t *data,
 		    bool is_write);
+/*
+ * A buffer of two pages in turn, which are not neighbours: each is a piece of its own, and of
+ * MANY_PAGES there are more than QEMU maps side by side.
+ */
+void buffer_of_two_pages(struct machine *m, uint32_t index, unsigned count, uint64_t pages,
+			 uint32_t flags);
 void directory_create(struct machine *m);
+/* Tells the device of it, again */
+void directory_set(struct machine *m);
 
 /* Queues */
 
@@ -111,6 +130,25 @@ struct tessera_hw_result job_run(struct machine *m, const struct job *job);
 void assert_success(struct tessera_hw_result result);
 void assert_fault(struct tessera_hw_result result, uint32_t cause, uint32_t operand,
 		  int64_t offset);
+
+/* Interrupts: a message is a store to memory, here to RAM, where it can be seen. */
+
+#define MESSAGE(vector)	(0xabc00000u + (vector))
+
+void msix_enable(struct machine *m, unsigned count);
+uint32_t msix_pending(struct machine *m);		/* of the first 32 vectors */
+/* The last message of a vector since it was cleared, or 0 */
+uint32_t message_get(struct machine *m, unsigned vector);
+void message_clear(struct machine *m, unsigned vector);
+void message_wait(struct machine *m, unsigned vector);
+
+/* Resets; function_configure() puts the BARs where they were, as the last two do */
+
+void reset_by_register(struct machine *m);
+void function_level_reset(struct machine *m);
+void function_configure(struct machine *m);
+void reset_function(struct machine *m);
+void reset_system(struct machine *m);
 
 /* Jobs */
 
@@ -139,8 +177,16 @@ struct pair {
 
 void pair_create(struct pair *p);
 void pair_start(struct pair *p, const char *properties);
+/*
+ * NUM_DEVICES in one machine, that of the first, with memory to allocate of their own. Slots are
+ * those from 4 on.
+ */
+void devices_start(struct pair *pairs, const char *memory);
+void devices_stop(struct pair *pairs);
 void assert_untouched(struct pair *p);
 void assert_moved(struct pair *p, size_t size);
+/* Starts the job that does not end, on a queue, and waits until it moves data. */
+void endless_start(struct pair *p, unsigned queue);
 /* The queue still does what it should, after whatever the test did to it */
 void assert_works(struct pair *p);
 

@@ -340,8 +340,7 @@ static void the_monitor_answers_while(const char *memory)
 		monitor_answers(&p.m);
 		set(&p.m, TESSERA_REG_INVALIDATE, TESSERA_INVALIDATE_ALL);
 	}
-	set(&p.m, TESSERA_REG_CONTROL, TESSERA_CONTROL_RESET);
-	wait_for(&p.m, TESSERA_REG_CONTROL, ~0u, 0);
+	reset_by_register(&p.m);
 	machine_stop(&p.m);
 }
 

@@ -13,6 +13,7 @@ static const struct {
 	{ "x-hang", TESSERA_REG_TEST_HANG }, { "x-skew", TESSERA_REG_TEST_SKEW },
 	{ "x-fault", TESSERA_REG_TEST_FAULT }, { "x-slow", TESSERA_REG_TEST_SLOW },
 	{ "x-corrupt", TESSERA_REG_TEST_CORRUPT }, { "x-drop", TESSERA_REG_TEST_DROP },
+	{ "x-read", TESSERA_REG_TEST_READ }, { "x-value", TESSERA_REG_TEST_VALUE },
 };
 
 static void test_registers_are_absent_without_x_test(void)
@@ -44,8 +45,7 @@ static void a_reset_makes_test_registers_what_the_properties_say(void)
 		g_assert_cmpuint(get(&m, registers[i].offset), ==, 3 + i);
 		set(&m, registers[i].offset, 0);
 	}
-	set(&m, TESSERA_REG_CONTROL, TESSERA_CONTROL_RESET);
-	wait_for(&m, TESSERA_REG_CONTROL, ~0u, 0);
+	reset_by_register(&m);
 	for (i = 0; i < ARRAY_SIZE(registers); i++)
 		g_assert_cmpuint(get(&m, registers[i].offset), ==, 3 + i);
 	machine_stop(&m);
@@ -207,6 +207,65 @@ static void after_a_lost_interrupt_none_is_raised_until_the_driver_looks(void)
 	machine_stop(&p.m);
 }
 
+static void a_register_reads_as_it_is_told(void)
+{
+	struct machine m;
+
+	machine_start(&m, MEMFD, "x-test=on");
+	set(&m, TESSERA_REG_TEST_VALUE, 64);
+	g_assert_cmpuint(get(&m, TESSERA_REG_NUM_QUEUES), ==, 4);
+	set(&m, TESSERA_REG_TEST_READ, TESSERA_REG_NUM_QUEUES | TESSERA_TEST_READ_VALUE);
+	g_assert_cmpuint(get(&m, TESSERA_REG_NUM_QUEUES), ==, 64);
+	g_assert_cmphex(get(&m, TESSERA_REG_VERSION), ==, TESSERA_VERSION);
+	/* There are no more queues than there were */
+	set64(&m, TESSERA_QUEUE(4) + TESSERA_QUEUE_RING, 64);
+	g_assert_cmphex(get64(&m, TESSERA_QUEUE(4) + TESSERA_QUEUE_RING), ==, 0);
+	set(&m, TESSERA_REG_TEST_READ, 0);
+	g_assert_cmpuint(get(&m, TESSERA_REG_NUM_QUEUES), ==, 4);
+	machine_stop(&m);
+}
+
+static void what_a_register_is_told_to_read_as_ends_with_a_reset(void)
+{
+	struct machine m;
+
+	machine_start(&m, MEMFD, "x-test=on");
+	set(&m, TESSERA_REG_TEST_VALUE, 1);
+	set(&m, TESSERA_REG_TEST_READ, TESSERA_REG_INVALIDATE | TESSERA_TEST_READ_VALUE);
+	set(&m, TESSERA_REG_CONTROL, TESSERA_CONTROL_RESET);
+	wait_for(&m, TESSERA_REG_CONTROL, ~0u, 0);
+	g_assert_cmpuint(get(&m, TESSERA_REG_INVALIDATE), ==, 0);
+	g_assert_cmphex(get(&m, TESSERA_REG_TEST_READ), ==, 0);
+	machine_stop(&m);
+}
+
+static void what_is_kept_ends_with_a_reset_of_the_function(void)
+{
+	const uint32_t read = TESSERA_REG_CONTROL | TESSERA_TEST_READ_VALUE |
+			      TESSERA_TEST_READ_KEPT;
+	struct machine m;
+	uint32_t bar;
+	uint8_t express;
+
+	machine_start(&m, MEMFD, "x-test=on");
+	set(&m, TESSERA_REG_TEST_VALUE, TESSERA_CONTROL_RESET);
+	set(&m, TESSERA_REG_TEST_READ, read);
+	set64(&m, TESSERA_REG_BUFFERS, 4096);
+	set(&m, TESSERA_REG_CONTROL, TESSERA_CONTROL_RESET);
+	wait_for(&m, TESSERA_REG_BUFFERS, ~0u, 0);
+	g_assert_cmphex(get(&m, TESSERA_REG_CONTROL), ==, TESSERA_CONTROL_RESET);
+	g_assert_cmphex(get(&m, TESSERA_REG_TEST_READ), ==, read);
+
+	bar = qpci_config_readl(m.pci, PCI_BASE_ADDRESS_0);
+	express = qpci_find_capability(m.pci, PCI_CAP_ID_EXP, 0);
+	qpci_config_writew(m.pci, express + PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_BCR_FLR);
+	qpci_config_writel(m.pci, PCI_BASE_ADDRESS_0, bar);
+	qpci_config_writew(m.pci, PCI_COMMAND, PCI_COMMAND_MEMORY);
+	g_assert_cmphex(get(&m, TESSERA_REG_CONTROL), ==, 0);
+	g_assert_cmphex(get(&m, TESSERA_REG_TEST_READ), ==, 0);
+	machine_stop(&m);
+}
+
 static const struct test tests[] = {
 	TEST(test_registers_are_absent_without_x_test),
 	TEST(a_reset_makes_test_registers_what_the_properties_say),
@@ -218,6 +277,9 @@ static const struct test tests[] = {
 	TEST(a_completion_may_be_behind),
 	TEST(interrupts_may_get_lost),
 	TEST(after_a_lost_interrupt_none_is_raised_until_the_driver_looks),
+	TEST(a_register_reads_as_it_is_told),
+	TEST(what_a_register_is_told_to_read_as_ends_with_a_reset),
+	TEST(what_is_kept_ends_with_a_reset_of_the_function),
 };
 
 int main(int argc, char **argv)

@@ -782,17 +782,17 @@ static void a_background_snapshot_is_refused(void)
 
 /* States that no device can be in: the stream's words, big endian, from RING of queue 0 on */
 enum {
-	TEST_HANG = -24,
-	NUM_BUFFERS_SAVED = -28,
-	PENDING_VECTORS = -44,		/* of 0 to 63, its upper half, and so on */
-	FEATURES = -72,
+	TEST_HANG = -32,
+	NUM_BUFFERS_SAVED = -36,
+	PENDING_VECTORS = -52,		/* of 0 to 63, its upper half, and so on */
+	FEATURES = -80,
 	RING_LOW = 4,
 	RING_SHIFT_SAVED = 48,
 	TAIL = 52,
 	HEAD = 56,
 	ERROR = 60,
 	SKEW = 76,
-	FLAGS = 96 + 8 * TESSERA_NUM_COUNTERS + 8 + 16 * TESSERA_NUM_LINKS,
+	FLAGS = 104 + 8 * TESSERA_NUM_COUNTERS + 8 + 16 * TESSERA_NUM_LINKS,
 };
 
 #define ENABLED	1u

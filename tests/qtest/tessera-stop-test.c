@@ -219,28 +219,6 @@ static void start(struct machine *m, const struct descriptor *d)
 		 TESSERA_QUEUE_STATUS_ENABLED | TESSERA_QUEUE_STATUS_BUSY);
 }
 
-static void reset_by_register(struct machine *m)
-{
-	set(m, TESSERA_REG_CONTROL, TESSERA_CONTROL_RESET);
-	wait_for(m, TESSERA_REG_CONTROL, ~0u, 0);
-}
-
-static void reset_function(struct machine *m)
-{
-	uint8_t capability = qpci_find_capability(m->pci, PCI_CAP_ID_EXP, 0);
-
-	qpci_config_writew(m->pci, capability + PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_BCR_FLR);
-}
-
-static void reset_function_again(struct machine *m, const uint32_t *bars)
-{
-	unsigned i;
-
-	for (i = 0; i < 6; i++)
-		qpci_config_writel(m->pci, PCI_BASE_ADDRESS_0 + 4 * i, bars[i]);
-	qpci_config_writew(m->pci, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
-}
-
 struct kind {
 	const char *name;
 	void (*make)(struct machine *m, struct descriptor *d);
@@ -266,7 +244,6 @@ static void job_is_stopped(gconstpointer opaque)
 	const struct kind *kind = opaque;
 	g_autofree char *memory = NULL;
 	int64_t longest[2] = { 0 }, begin, took;
-	uint32_t bars[6];
 	struct machine m;
 	uint64_t mark;
 	unsigned i, k;
@@ -277,8 +254,6 @@ static void job_is_stopped(gconstpointer opaque)
 				 ram_size() >> 20, " -machine memory-backend=ram ");
 	machine_start(&m, memory, "");
 	directory_create(&m);
-	for (i = 0; i < 6; i++)
-		bars[i] = qpci_config_readl(m.pci, PCI_BASE_ADDRESS_0 + 4 * i);
 	queue_configure(&m, 0);
 	mark = m.free;
 	for (i = 0; i < MOMENTS; i++) {
@@ -290,8 +265,7 @@ static void job_is_stopped(gconstpointer opaque)
 			d.operands[k].dtype = DRM_TESSERA_DTYPE_RAW8;
 			d.operands[k].address.strides[1] = 1;
 		}
-		set64(&m, TESSERA_REG_BUFFERS, m.directory);
-		set(&m, TESSERA_REG_NUM_BUFFERS, NUM_BUFFERS);
+		directory_set(&m);
 		queue_create(&m, 0);
 		kind->make(&m, &d);
 		start(&m, &d);
@@ -299,13 +273,13 @@ static void job_is_stopped(gconstpointer opaque)
 			get64(&m, TESSERA_QUEUE(0) + TESSERA_QUEUE_PROGRESS);
 		begin = g_get_monotonic_time();
 		if (i % 2)
-			reset_function(&m);
+			function_level_reset(&m);
 		else
 			reset_by_register(&m);
 		took = g_get_monotonic_time() - begin;
 		longest[i % 2] = MAX(longest[i % 2], took);
 		if (i % 2)
-			reset_function_again(&m, bars);
+			function_configure(&m);
 		g_assert_cmphex(get(&m, TESSERA_REG_STATUS), ==, 0);
 	}
 	g_test_message("%s: at most %" PRId64 " us by register, %" PRId64 " us of the function",

@@ -380,12 +380,12 @@ static int map_registers(struct tessera_device *tdev)
 	resource_size_t size = pci_resource_len(pdev, TESSERA_BAR_REGISTERS);
 	int ret;
 
-	ret = pcim_enable_device(pdev);
-	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "cannot be enabled\n");
 	if (size < TESSERA_QUEUE(1))
 		return dev_err_probe(&pdev->dev, -ENODEV, "%pa bytes of registers, expected %u\n",
 				     &size, TESSERA_QUEUE(1));
+	ret = pcim_enable_device(pdev);
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "cannot be enabled\n");
 	tdev->regs = pcim_iomap_region(pdev, TESSERA_BAR_REGISTERS, TESSERA_NAME);
 	if (IS_ERR(tdev->regs))
 		return dev_err_probe(&pdev->dev, PTR_ERR(tdev->regs), "no registers\n");
@@ -395,9 +395,8 @@ static int map_registers(struct tessera_device *tdev)
 	if (size < TESSERA_QUEUE(tdev->num_queues))
 		return dev_err_probe(&pdev->dev, -ENODEV, "%pa bytes of registers for %u queues\n",
 				     &size, tdev->num_queues);
-	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
-	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "no DMA\n");
+	/* Of 64 bits it never fails */
+	dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	return 0;
 }
@@ -469,8 +468,8 @@ static void stop_hardware(void *data)
 
 	disable_recovery(tdev);
 	flush_work(&tdev->dump_work);
-	/* A device that was pulled out does not answer, and does nothing any more */
-	if (pci_device_is_present(to_pci_dev(tdev->drm.dev)))
+	/* A device that was pulled out does not answer, one that is lost would not end the reset */
+	if (!tdev->is_lost && pci_device_is_present(to_pci_dev(tdev->drm.dev)))
 		reset_hardware(tdev);
 	pci_clear_master(to_pci_dev(tdev->drm.dev));
 }
@@ -521,7 +520,7 @@ void tessera_device_unplug(struct tessera_device *tdev)
 {
 	struct tessera_queue *queue;
 
-	stop_hardware(tdev);
+	devm_release_action(tdev->drm.dev, stop_hardware, tdev);
 	for (queue = tdev->queues; queue < tdev->queues + tdev->num_queues; queue++)
 		tessera_queue_fail_all(queue, -ENODEV);
 	complete_all(&tdev->stopped);

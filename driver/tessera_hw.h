@@ -51,6 +51,10 @@
 #define TESSERA_REG_TEST_SLOW		0x054	/* rw: see below; only with FEATURE_TEST */
 #define TESSERA_REG_TEST_CORRUPT	0x058	/* rw: see below; only with FEATURE_TEST */
 #define TESSERA_REG_TEST_DROP		0x05c	/* rw: see below; only with FEATURE_TEST */
+#define TESSERA_REG_TEST_READ		0x060	/* rw: see below; only with FEATURE_TEST */
+#define   TESSERA_TEST_READ_VALUE	(1 << 0)	/* reads give TEST_VALUE */
+#define   TESSERA_TEST_READ_KEPT	(1 << 1)	/* after CONTROL.RESET as well */
+#define TESSERA_REG_TEST_VALUE		0x064	/* rw: see below; only with FEATURE_TEST */
 #define TESSERA_REG_GRID_COLUMNS	0x040	/* ro: of the model: engines in a row of the grid */
 #define TESSERA_REG_CLOCK		0x044	/* ro: of the model: cycles in a millisecond */
 
@@ -83,6 +87,8 @@
  * TEST_CORRUPT: n != 0: the device adds n, which is signed, to the sequence that it writes to
  * COMPLETION for the next job, then the register reads 0.
  * TEST_DROP: n > 0: the next n interrupts of queues are not raised; the register counts down.
+ * TEST_READ: the offset of a register, with READ_VALUE added: reads of it give TEST_VALUE. With
+ * READ_KEPT as well, CONTROL.RESET leaves both registers as they are.
  */
 
 /* Registers of queue q */

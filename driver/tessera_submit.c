@@ -851,7 +851,6 @@ static u64 commit(struct tessera_submission *submission, struct drm_exec *exec,
 static int check_submit(struct tessera_device *tdev, const struct drm_tessera_submit *args)
 {
 	struct drm_device *drm = &tdev->drm;
-	int ret;
 
 	if ((args->flags & ~DRM_TESSERA_SUBMIT_COUNTERS) || args->reserved ||
 	    args->priority >= TESSERA_NUM_PRIORITIES || !args->jobs.count ||
@@ -865,11 +864,9 @@ static int check_submit(struct tessera_device *tdev, const struct drm_tessera_su
 		drm_dbg(drm, "counters of a device that has none\n");
 		return -EOPNOTSUPP;
 	}
-	ret = tessera_array_check(drm, &args->jobs, DRM_TESSERA_MAX_JOBS, "jobs");
-	ret = ret ?: tessera_array_check(drm, &args->in_syncs, DRM_TESSERA_MAX_SYNCS,
-					 "in syncobjs");
-	return ret ?: tessera_array_check(drm, &args->out_syncs, DRM_TESSERA_MAX_SYNCS,
-					  "out syncobjs");
+	return tessera_array_check(drm, &args->jobs, DRM_TESSERA_MAX_JOBS, "jobs") ?:
+	       tessera_array_check(drm, &args->in_syncs, DRM_TESSERA_MAX_SYNCS, "in syncobjs") ?:
+	       tessera_array_check(drm, &args->out_syncs, DRM_TESSERA_MAX_SYNCS, "out syncobjs");
 }
 
 /**

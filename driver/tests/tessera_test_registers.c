@@ -49,6 +49,9 @@ TEST_REGISTER(skew, SKEW);
 TEST_REGISTER(slow, SLOW);
 TEST_REGISTER(corrupt, CORRUPT);
 TEST_REGISTER(drop, DROP);
+TEST_REGISTER(read, READ);
+TEST_REGISTER(value, VALUE);
+TEST_REGISTER(interrupt, INTERRUPT);
 
 /* How long it takes from a write to a register to the interrupt, and to a task that waits for it */
 static int get_test_round_trip(void *data, u64 *value)
@@ -83,5 +86,8 @@ void tessera_test_registers_init(struct tessera_device *tdev)
 	debugfs_create_file("test_slow", 0600, root, tdev, &test_slow_fops);
 	debugfs_create_file("test_corrupt", 0600, root, tdev, &test_corrupt_fops);
 	debugfs_create_file("test_drop", 0600, root, tdev, &test_drop_fops);
+	debugfs_create_file("test_read", 0600, root, tdev, &test_read_fops);
+	debugfs_create_file("test_value", 0600, root, tdev, &test_value_fops);
+	debugfs_create_file("test_interrupt", 0200, root, tdev, &test_interrupt_fops);
 	debugfs_create_file("test_round_trip", 0400, root, tdev, &test_round_trip_fops);
 }

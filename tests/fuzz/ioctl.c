@@ -9,9 +9,10 @@
  *
  *	ioctl [--seed N] [--count N] [--processes N] [--threads N] [--log]
  *
- * A seed gives each thread its calls: which, in what order, on which slot of what the process has.
- * What is in a slot depends on the other threads; with one process and one thread all is the same
- * each time. --log tells of each call before it is made, so that the last before a crash is known.
+ * N calls are made in all, those of forked processes included, by whoever comes first. A seed gives
+ * each thread its calls: which, in what order, on which slot of what the process has. What is in a
+ * slot depends on the other threads; with one process and one thread all is the same each time.
+ * --log tells of each call before it is made, so that the last before a crash is known.
  */
 #include "kselftest/tessera_test.h"
 
@@ -86,13 +87,14 @@ struct fuzzer {
 	struct arena *arena;
 	__u32 process;
 	__u32 thread;
-	__u64 num_left;
+	__u64 num_left;		/* of its calls, if the tally has as many */
 	bool is_child;
 	pid_t children[MAX_CHILDREN];
 };
 
-/* What all processes add to, and the test looks at when they have ended */
+/* What all processes share, and the test looks at when they have ended */
 struct tally {
+	__s64 num_left;			/* calls */
 	__u64 done[64];
 	__u64 succeeded[64];
 	__u32 strange_operation;	/* 1 + its number */
@@ -1011,9 +1013,18 @@ static bool is_documented(long ret)
 	return ret == 0;
 }
 
+/* Whether one of its own calls is left to it, and one of all: then it has it. */
+static bool take_call(struct fuzzer *f)
+{
+	if (!f->num_left || __atomic_sub_fetch(&tally->num_left, 1, __ATOMIC_RELAXED) < 0)
+		return false;
+	f->num_left--;
+	return true;
+}
+
 static void run_calls(struct fuzzer *f)
 {
-	for (; f->num_left; f->num_left--) {
+	while (take_call(f)) {
 		__u32 k = any_operation(f);
 		__u32 none = 0;
 		long ret;
@@ -1096,7 +1107,7 @@ static int run_process(__u32 process, const int socket[2])
 		fuzzers[n].arena = &slots.arenas[n].arena;
 		fuzzers[n].process = process;
 		fuzzers[n].thread = n;
-		fuzzers[n].num_left = num_calls / num_processes / num_threads;
+		fuzzers[n].num_left = num_calls;
 		if (pthread_create(&threads[n], NULL, run_thread, &fuzzers[n]))
 			return 1;
 	}
@@ -1157,6 +1168,7 @@ FIXTURE_SETUP(ioctl)
 	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	ASSERT_NE(MAP_FAILED, tally);
+	tally->num_left = num_calls;
 	make_jobs();
 }
 

@@ -837,14 +837,6 @@ FIXTURE(endless_hang) {
 	int fence;
 };
 
-static void driver_write(struct __test_metadata *_metadata, const char *file, const char *bus)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tessera/%s", file);
-	ASSERT_EQ(0, test_write_file(path, bus));
-}
-
 FIXTURE_SETUP(endless_hang)
 {
 	test_module_reload(_metadata, NEVER);
@@ -869,7 +861,7 @@ FIXTURE_TEARDOWN(endless_hang)
 {
 	munmap(self->destination.map, SIZE);
 	munmap(self->source.map, SIZE);
-	driver_write(_metadata, "unbind", self->bus);
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	close(self->fd);
 	if (self->has_test)
 		close(self->fence);
@@ -918,9 +910,9 @@ TEST_F_TIMEOUT(endless_hang, hanging_submission_is_pending, TEST_LONG_TIMEOUT)
 TEST_F_TIMEOUT(endless_hang, unbinding_the_driver_ends_it_with_enodev, TEST_LONG_TIMEOUT)
 {
 	TEST_DEVICE_OR_SKIP;
-	driver_write(_metadata, "unbind", self->bus);
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	EXPECT_EQ(-ENODEV, test_sync_file_wait(_metadata, self->fence));
-	driver_write(_metadata, "bind", self->bus);
+	ASSERT_EQ(0, test_driver_write("bind", self->bus));
 }
 
 /* What had begun is canceled, what waited behind it runs */
@@ -955,8 +947,8 @@ TEST_F_TIMEOUT(endless_hang, device_works_after_a_hang_and_another_binding, TEST
 	int fd;
 
 	TEST_DEVICE_OR_SKIP;
-	driver_write(_metadata, "unbind", self->bus);
-	driver_write(_metadata, "bind", self->bus);
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("bind", self->bus));
 	fd = test_open(_metadata);
 	buffer = test_buffer_create(_metadata, fd, 2 * SIZE);
 	test_fill(buffer.map, SIZE, 9);

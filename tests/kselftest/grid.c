@@ -302,6 +302,97 @@ TEST_F(grid, tiles_are_loaded_and_stored_side_by_side)
 	accel_layout_unref(layout);
 }
 
+/* The transpose of the tensor, by tiles that are prepared: on the last PE, brought by the first */
+static struct accel_tiled_copy *prepare_transpose(struct __test_metadata *_metadata,
+						  FIXTURE_DATA(grid) *self,
+						  struct accel_tensor **result, __u16 **map)
+{
+	static const int64_t tile[] = { 5, 8 }, subtile[] = { 3, 5 };
+	const struct accel_tiling tiling = {
+		.tile = tile, .subtile = subtile, .pe = self->info.num_queues - 1,
+	};
+	struct accel_tiled_copy *copy;
+	struct accel_layout *layout;
+
+	ASSERT_DONE(accel_layout_parse("BA", "AB", &layout, &self->error));
+	ASSERT_DONE(accel_tensor_create(self->device, ACCEL_DTYPE_U16, 2, shape, layout, result,
+					&self->error));
+	accel_layout_unref(layout);
+	ASSERT_DONE(accel_buffer_map(accel_tensor_buffer(*result), (void **)map, &self->error));
+	ASSERT_DONE(accel_tiled_copy_create(*result, self->tensor, &tiling, &copy, &self->error));
+	return copy;
+}
+
+static int count_not_transposed(FIXTURE_DATA(grid) *self, const __u16 *map)
+{
+	int wrong = 0;
+	int i;
+
+	for (i = 0; i < ROWS * COLUMNS; i++)
+		wrong += map[i] != self->map[i % ROWS * COLUMNS + i / ROWS];
+	return wrong;
+}
+
+TEST_F(grid, prepared_tiles_are_copied_again_and_again)
+{
+	struct accel_tiling_info info;
+	struct accel_tiled_copy *copy;
+	struct accel_tensor *result;
+	__u16 *map;
+	int round, i;
+
+	copy = prepare_transpose(_metadata, self, &result, &map);
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < ROWS * COLUMNS; i++)
+			self->map[i] = i + round;
+		ASSERT_DONE(accel_tiled_copy_submit(copy, NULL, 0, &self->error));
+		ASSERT_DONE(accel_tiled_copy_wait(copy, -1, &self->error));
+		EXPECT_EQ(0, count_not_transposed(self, map));
+	}
+	accel_tiled_copy_info(copy, &info);
+	EXPECT_EQ(8 * 7, info.num_tiles);
+	EXPECT_NE(0, info.store_ns);
+	accel_tiled_copy_unref(copy);
+	accel_tensor_unref(result);
+}
+
+/* What waits holds up nobody: the fence is there at once */
+TEST_F(grid, prepared_tiles_wait_for_their_fences)
+{
+	struct dma_buf_export_sync_file export = { .flags = DMA_BUF_SYNC_RW };
+	struct accel_fence *gate_fence, *fence;
+	struct accel_tiled_copy *copy;
+	struct accel_tensor *result;
+	struct test_gate gate;
+	int fd = test_open(_metadata);
+	__u16 *map;
+
+	TEST_GATE_OR_SKIP(fd, &gate);
+	ASSERT_EQ(0, test_ioctl(gate.dma_buf, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &export));
+	ASSERT_DONE(accel_fence_import(export.fd, &gate_fence, &self->error));
+	close(export.fd);
+	copy = prepare_transpose(_metadata, self, &result, &map);
+	ASSERT_DONE(accel_tiled_copy_submit(copy, &gate_fence, 1, &self->error));
+	EXPECT_EQ(-ETIME, accel_tiled_copy_wait(copy, 0, &self->error));
+	EXPECT_STREQ("tiling: the jobs of queue 0 are not complete", self->error.message);
+	EXPECT_EQ(-EBUSY, accel_tiled_copy_submit(copy, NULL, 0, &self->error));
+	EXPECT_STREQ("tiling: what was submitted last is not complete", self->error.message);
+	ASSERT_DONE(accel_tiled_copy_fence(copy, &fence, &self->error));
+	EXPECT_EQ(0, accel_fence_poll(fence, &self->error));
+	EXPECT_EQ(ROWS * COLUMNS, count_not_transposed(self, map));
+	ASSERT_EQ(0, test_gate_signal(&gate));
+	ASSERT_DONE(accel_fence_wait(fence, -1, &self->error));
+	EXPECT_EQ(0, count_not_transposed(self, map));
+	ASSERT_DONE(accel_tiled_copy_wait(copy, -1, &self->error));
+	accel_fence_unref(fence);
+	accel_fence_unref(gate_fence);
+	accel_tiled_copy_unref(copy);
+	accel_tensor_unref(result);
+	close(gate.dma_buf);
+	close(gate.fd);
+	close(fd);
+}
+
 /* Bursts of system memory that jobs of all queues have read */
 static unsigned long long count_bursts(struct __test_metadata *_metadata)
 {
@@ -349,6 +440,43 @@ TEST_F(grid, tiles_are_read_in_the_order_that_is_asked_for)
 	EXPECT_GE(ROWS * COLUMNS / 16, bursts[0]);
 	EXPECT_EQ(ROWS * COLUMNS, bursts[1]);
 	accel_tensor_unref(result);
+}
+
+/* What a tensor takes to be read, into SRAM tile by tile and from there: tenths of a microsecond */
+static uint64_t count_reads(struct __test_metadata *_metadata, FIXTURE_DATA(grid) *self,
+			    const int64_t *extents, const int64_t *tile, const uint32_t *order)
+{
+	struct accel_tiling tiling = { .tile = tile, .order = order, .suborder = order };
+	struct accel_tensor *src, *dst;
+	struct accel_tiling_info info;
+
+	ASSERT_DONE(accel_tensor_create(self->device, ACCEL_DTYPE_F32, 4, extents, NULL, &src,
+					&self->error));
+	ASSERT_DONE(accel_tensor_create(self->device, ACCEL_DTYPE_F32, 4, extents, NULL, &dst,
+					&self->error));
+	ASSERT_DONE(accel_copy_tiled(dst, src, &tiling, NULL, 0, &info, &self->error));
+	EXPECT_EQ(802816, info.loads.memory[0].bytes_read);
+	EXPECT_EQ(802816, info.stores.memory[1].bytes_read);
+	accel_tensor_unref(src);
+	accel_tensor_unref(dst);
+	return ((info.loads.memory[0].cycles_read + info.stores.memory[1].cycles_read) * 100000 /
+		self->info.clock_khz + 5) / 10;
+}
+
+TEST_F(grid, tiles_cost_what_the_specification_says)
+{
+	static const int64_t nchw[] = { 1, 64, 56, 56 }, nhwc[] = { 1, 56, 56, 64 };
+	static const int64_t channels[] = { 1, 16, 56, 56 }, rows[] = { 1, 14, 56, 64 };
+	static const uint32_t matched[] = { 0, 1, 2, 3 };
+	static const uint32_t along_channels[] = { 0, 2, 3, 1 }, along_rows[] = { 0, 3, 1, 2 };
+
+	if (!self->info.clock_khz)
+		SKIP(return, "the device has no counters");
+	ASSERT_DONE(accel_device_set_counting(self->device, true, &self->error));
+	EXPECT_EQ(161, count_reads(_metadata, self, nchw, channels, matched));
+	EXPECT_EQ(1541, count_reads(_metadata, self, nchw, channels, along_channels));
+	EXPECT_EQ(161, count_reads(_metadata, self, nhwc, rows, matched));
+	EXPECT_EQ(1541, count_reads(_metadata, self, nhwc, rows, along_rows));
 }
 
 TEST_HARNESS_MAIN

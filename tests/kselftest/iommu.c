@@ -31,8 +31,7 @@ FIXTURE(iommu) {
 
 FIXTURE_SETUP(iommu)
 {
-	char path[PATH_MAX];
-	int resource;
+	char path[PATH_MAX], bus[NAME_MAX];
 
 	self->fd = test_open(_metadata);
 	test_sysfs_path(_metadata, self->fd, "iommu_group", path);
@@ -42,12 +41,9 @@ FIXTURE_SETUP(iommu)
 	/* A device that sleeps has no registers */
 	test_sysfs_path(_metadata, self->fd, "power/control", path);
 	ASSERT_EQ(0, test_write_file(path, "on"));
-	test_sysfs_path(_metadata, self->fd, "resource0", path);
-	resource = open(path, O_RDWR | O_CLOEXEC);
-	ASSERT_GE(resource, 0);
-	self->registers = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, resource, 0);
-	close(resource);
-	ASSERT_NE(MAP_FAILED, self->registers) TH_LOG("is the kernel started with iomem=relaxed?");
+	test_bus_name(_metadata, self->fd, bus);
+	self->registers = test_registers_map(_metadata, bus);
+	ASSERT_NE(NULL, self->registers) TH_LOG("is the kernel started with iomem=relaxed?");
 	ASSERT_EQ(TESSERA_ID, self->registers[TESSERA_REG_ID / 4]);
 	self->kmsg = open("/dev/kmsg", O_RDONLY | O_CLOEXEC);
 	ASSERT_GE(self->kmsg, 0);

@@ -9,7 +9,7 @@
 
 FIXTURE(log) {
 	int fd;
-	int kmsg;
+	int log;
 	char who[32];
 	char timeout[PATH_MAX];
 	struct test_buffer destination;
@@ -29,32 +29,14 @@ FIXTURE_SETUP(log)
 	self->submit.queue = 0;
 	test_sysfs_path(_metadata, self->fd, "job_timeout_ms/pe0", self->timeout);
 	snprintf(self->who, sizeof(self->who), " log[%d]", getpid());
-	self->kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	ASSERT_GE(self->kmsg, 0);
-	lseek(self->kmsg, 0, SEEK_END);
+	self->log = test_log_open(_metadata);
 }
 
 FIXTURE_TEARDOWN(log)
 {
 	test_write_file(self->timeout, "0");
-	close(self->kmsg);
+	close(self->log);
 	close(self->fd);
-}
-
-/* Lines about this process that were written since the last look */
-static int count_lines(FIXTURE_DATA(log) *self)
-{
-	char line[1024];
-	ssize_t length;
-	int count = 0;
-
-	for (;;) {
-		length = read(self->kmsg, line, sizeof(line) - 1);
-		if (length < 0 && errno != EPIPE)
-			return count;
-		line[length > 0 ? length : 0] = '\0';
-		count += strstr(line, self->who) != NULL;
-	}
 }
 
 /* Tests before this one may have used up what may be said in a few seconds */
@@ -65,7 +47,7 @@ TEST_F_TIMEOUT(log, fault_names_the_process, TEST_LONG_TIMEOUT)
 	test_job_gather(&self->job, self->source.handle);
 	do {
 		ASSERT_EQ(-EIO, test_run(_metadata, self->fd, &self->submit));
-	} while (!count_lines(self) && test_now_ns() < end);
+	} while (!test_log_count(self->log, self->who) && test_now_ns() < end);
 	EXPECT_LT(test_now_ns(), end);
 }
 
@@ -79,7 +61,7 @@ TEST_F(log, faults_of_a_submission_are_told_once)
 		jobs[k] = self->job.job;
 	self->submit.jobs = TEST_ARRAY(jobs, 100);
 	ASSERT_EQ(-EIO, test_run(_metadata, self->fd, &self->submit));
-	EXPECT_GE(1, count_lines(self));
+	EXPECT_GE(1, test_log_count(self->log, self->who));
 }
 
 TEST_F(log, faults_in_a_row_are_not_all_told)
@@ -90,7 +72,7 @@ TEST_F(log, faults_in_a_row_are_not_all_told)
 	for (k = 0; k < 200; k++)
 		ASSERT_EQ(0, test_submit(self->fd, &self->submit));
 	ASSERT_EQ(-EIO, test_run(_metadata, self->fd, &self->submit));
-	EXPECT_GT(200, count_lines(self));
+	EXPECT_GT(200, test_log_count(self->log, self->who));
 }
 
 TEST_F_TIMEOUT(log, hang_is_told_once, TEST_LONG_TIMEOUT)
@@ -99,14 +81,14 @@ TEST_F_TIMEOUT(log, hang_is_told_once, TEST_LONG_TIMEOUT)
 		SKIP(return, "the device has no test registers");
 	ASSERT_EQ(0, test_write_file(self->timeout, "1000"));
 	ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
-	EXPECT_EQ(1, count_lines(self));
+	EXPECT_EQ(1, test_log_count(self->log, self->who));
 }
 
 TEST_F(log, refused_job_is_not_told)
 {
 	self->job.job.extents[0]++;
 	ASSERT_EQ(-ERANGE, test_submit(self->fd, &self->submit));
-	EXPECT_EQ(0, count_lines(self));
+	EXPECT_EQ(0, test_log_count(self->log, self->who));
 }
 
 TEST_HARNESS_MAIN

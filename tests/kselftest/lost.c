@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A device that no longer answers, for its registers are switched off behind the driver's back, and
- * one that only a reset makes answer: what becomes of submissions, and what userspace is told.
+ * one whose registers say that it does not do what it is told to (TEST_READ), until it is reset or
+ * for good: what becomes of submissions, and what userspace is told.
  */
 #include "../../driver/tessera_hw.h"
 
@@ -27,12 +28,12 @@ FIXTURE(lost) {
 	struct test_job gated;		/* does not wait for the other, nor the other for it */
 };
 
-static int write_sysfs(struct __test_metadata *_metadata, int fd, const char *file,
-		       const char *text)
+/* By the name of the device, which may have no node */
+static int write_sysfs(const char *bus, const char *file, const char *text)
 {
 	char path[PATH_MAX];
 
-	test_sysfs_path(_metadata, fd, file, path);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", bus, file);
 	return test_write_file(path, text);
 }
 
@@ -54,7 +55,7 @@ FIXTURE_SETUP(lost)
 	self->fd = test_open(_metadata);
 	test_bus_name(_metadata, self->fd, self->bus);
 	/* What wakes a device switches its registers on again */
-	ASSERT_EQ(0, write_sysfs(_metadata, self->fd, "power/control", "on"));
+	ASSERT_EQ(0, write_sysfs(self->bus, "power/control", "on"));
 	test_sysfs_path(_metadata, self->fd, "config", path);
 	self->config = open(path, O_RDWR | O_CLOEXEC);
 	ASSERT_GE(self->config, 0);
@@ -77,26 +78,17 @@ static void set_memory_space(struct __test_metadata *_metadata, int config, bool
 	ASSERT_EQ(2, pwrite(config, &command, 2, PCI_COMMAND));
 }
 
-static int write_driver(const char *file, const char *bus)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tessera/%s", file);
-	return test_write_file(path, bus);
-}
-
-/* As the event asks for: the driver is bound anew */
+/* As the event asks for: the function is reset, and the driver bound anew */
 static void rebind(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self)
 {
 	set_memory_space(_metadata, self->config, true);
-	ASSERT_EQ(0, write_driver("unbind", self->bus));
-	ASSERT_EQ(0, write_driver("bind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
+	ASSERT_EQ(0, write_sysfs(self->bus, "reset", "1"));
+	ASSERT_EQ(0, test_driver_write("bind", self->bus));
 }
 
 FIXTURE_TEARDOWN(lost)
 {
-	int fd;
-
 	rebind(_metadata, self);
 	munmap(self->destination.map, SIZE);
 	munmap(self->other.map, SIZE);
@@ -104,9 +96,7 @@ FIXTURE_TEARDOWN(lost)
 	close(self->uevents);
 	close(self->config);
 	close(self->fd);
-	fd = test_open(_metadata);
-	write_sysfs(_metadata, fd, "power/control", "auto");
-	close(fd);
+	write_sysfs(self->bus, "power/control", "auto");
 }
 
 /* The value of NAME=VALUE in the lines of an event, or NULL */
@@ -157,7 +147,7 @@ static int lose(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self,
 
 	submit.queue = 0;
 	/* The least there is */
-	ASSERT_EQ(0, write_sysfs(_metadata, self->fd, "job_timeout_ms/pe0", "1"));
+	ASSERT_EQ(0, write_sysfs(self->bus, "job_timeout_ms/pe0", "1"));
 	set_memory_space(_metadata, self->config, false);
 	status = test_run(_metadata, self->fd, &submit);
 	ASSERT_STREQ("rebind,bus-reset", wait_for_event(_metadata, self, "WEDGED", event));
@@ -219,7 +209,7 @@ TEST_F_TIMEOUT(lost, device_that_does_not_answer_after_a_function_level_reset_is
 	char event[EVENT_SIZE] = "";
 
 	set_memory_space(_metadata, self->config, false);
-	ASSERT_EQ(0, write_sysfs(_metadata, self->fd, "reset", "1"));
+	ASSERT_EQ(0, write_sysfs(self->bus, "reset", "1"));
 	EXPECT_STREQ("rebind,bus-reset", wait_for_event(_metadata, self, "WEDGED", event));
 	EXPECT_EQ(-ENODEV, test_submit_job(self->fd, &self->job));
 }
@@ -242,21 +232,6 @@ TEST_F_TIMEOUT(lost, device_that_is_bound_anew_works, TEST_LONG_TIMEOUT)
 	close(fd);
 }
 
-/* The registers, or NULL where the kernel keeps them for the driver: without iomem=relaxed */
-static volatile __u32 *map_registers(struct __test_metadata *_metadata, int fd)
-{
-	char path[PATH_MAX];
-	void *registers;
-	int resource;
-
-	test_sysfs_path(_metadata, fd, "resource0", path);
-	resource = open(path, O_RDWR | O_CLOEXEC);
-	ASSERT_GE(resource, 0);
-	registers = mmap(NULL, TESSERA_QUEUE(1), PROT_READ | PROT_WRITE, MAP_SHARED, resource, 0);
-	close(resource);
-	return registers == MAP_FAILED ? NULL : registers;
-}
-
 /* 2^60 elements, each from where an index of 0 says, so that it is done one by one */
 static void make_endless(struct test_job *job, __u32 destination, __u32 source)
 {
@@ -273,7 +248,7 @@ static void make_endless(struct test_job *job, __u32 destination, __u32 source)
 TEST_F_TIMEOUT(lost, event_of_a_reset_that_has_helped_asks_for_nothing, TEST_LONG_TIMEOUT)
 {
 	struct drm_tessera_submit submit = test_submission(&self->gated.job, 1);
-	volatile __u32 *registers = map_registers(_metadata, self->fd);
+	volatile __u32 *registers = test_registers_map(_metadata, self->bus);
 	char event[EVENT_SIZE] = "";
 	struct test_buffer freed;
 	int fence;
@@ -294,6 +269,144 @@ TEST_F_TIMEOUT(lost, event_of_a_reset_that_has_helped_asks_for_nothing, TEST_LON
 	EXPECT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
 	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
 	close(fence);
+}
+
+/* From now on the register gives that value: false where the device has no such test. */
+static bool set_read(struct __test_metadata *_metadata, int fd, __u32 read, __u32 value)
+{
+	read |= TESSERA_TEST_READ_VALUE;
+	return !test_write_debugfs(_metadata, fd, "test_value", value) &&
+	       !test_write_debugfs(_metadata, fd, "test_read", read) &&
+	       test_read_debugfs(_metadata, fd, "test_read") == read;
+}
+
+#define SET_READ_OR_SKIP(read, value)						\
+	do {									\
+		if (!set_read(_metadata, self->fd, read, value))		\
+			SKIP(return, "the device has no test registers");	\
+	} while (0)
+
+/* Submits a job that hangs to queue 0, and that is stopped after so many ms; returns its fence. */
+static int submit_hang(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self,
+		       const char *timeout_ms)
+{
+	struct drm_tessera_submit submit = test_submission(&self->job.job, 1);
+
+	submit.queue = 0;
+	ASSERT_EQ(0, write_sysfs(self->bus, "job_timeout_ms/pe0", timeout_ms));
+	ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_hang", 1));
+	return test_submit_fence(_metadata, self->fd, &submit);
+}
+
+/* The device falls asleep, by itself, and is woken. */
+static void sleep_and_wake(struct __test_metadata *_metadata, const char *bus)
+{
+	ASSERT_EQ(0, write_sysfs(bus, "power/control", "auto"));
+	ASSERT_EQ(0, write_sysfs(bus, "power/autosuspend_delay_ms", "-1"));
+	ASSERT_EQ(0, write_sysfs(bus, "power/autosuspend_delay_ms", "0"));
+	while (!test_is_suspended(_metadata, bus))
+		sched_yield();
+	ASSERT_EQ(0, write_sysfs(bus, "power/autosuspend_delay_ms", "500"));
+	ASSERT_EQ(0, write_sysfs(bus, "power/control", "on"));
+}
+
+#define STATUS_0	(TESSERA_QUEUE(0) + TESSERA_QUEUE_STATUS)
+#define BUSY		(TESSERA_QUEUE_STATUS_ENABLED | TESSERA_QUEUE_STATUS_BUSY)
+
+TEST_F_TIMEOUT(lost, queue_that_does_not_stop_is_stopped_by_a_reset_of_the_device,
+	       TEST_LONG_TIMEOUT)
+{
+	char event[EVENT_SIZE] = "";
+	int fence;
+
+	SET_READ_OR_SKIP(STATUS_0, BUSY);
+	fence = submit_hang(_metadata, self, "1");
+	EXPECT_STREQ("none", wait_for_event(_metadata, self, "WEDGED", event));
+	EXPECT_EQ(-ECANCELED, test_sync_file_wait(_metadata, fence));
+	EXPECT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
+	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
+	close(fence);
+}
+
+TEST_F_TIMEOUT(lost, device_with_a_queue_that_does_not_start_after_a_reset_is_lost,
+	       TEST_LONG_TIMEOUT)
+{
+	struct drm_tessera_submit submit = test_submission(&self->job.job, 1);
+	char event[EVENT_SIZE] = "";
+	int fence, behind;
+
+	SET_READ_OR_SKIP(STATUS_0 | TESSERA_TEST_READ_KEPT, BUSY);
+	fence = submit_hang(_metadata, self, "1");
+	submit.queue = 0;
+	behind = test_submit_fence(_metadata, self->fd, &submit);
+	EXPECT_STREQ("rebind,bus-reset", wait_for_event(_metadata, self, "WEDGED", event));
+	EXPECT_EQ(-ECANCELED, test_sync_file_wait(_metadata, fence));
+	EXPECT_EQ(-ENODEV, test_sync_file_wait(_metadata, behind));
+	EXPECT_EQ(-ENODEV, test_submit_job(self->fd, &self->job));
+	close(behind);
+	close(fence);
+}
+
+/* By its interrupt: the driver would look by itself in some minutes */
+TEST_F_TIMEOUT(lost, queue_that_has_stopped_with_an_error_is_recovered_at_once, TEST_LONG_TIMEOUT)
+{
+	__u32 num_queues = test_info(_metadata, self->fd).num_queues;
+	struct drm_tessera_submit_result result;
+	struct drm_tessera_job_result job_result;
+	char event[EVENT_SIZE] = "";
+	int fence;
+
+	SET_READ_OR_SKIP(STATUS_0, BUSY | TESSERA_QUEUE_STATUS_ERROR | TESSERA_QUEUE_ERROR_RING);
+	fence = submit_hang(_metadata, self, "1000000");
+	while (test_read_debugfs(_metadata, self->fd, "test_hang"))
+		sched_yield();
+	ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_interrupt",
+					TESSERA_VECTOR_ERROR(num_queues)));
+	EXPECT_STREQ("none", wait_for_event(_metadata, self, "WEDGED", event));
+	EXPECT_EQ(-EIO, test_sync_file_wait(_metadata, fence));
+	ASSERT_EQ(0, test_query_result(self->fd, 1, &result, &job_result, 1));
+	EXPECT_EQ(DRM_TESSERA_CAUSE_DESCRIPTOR, job_result.cause);
+	EXPECT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
+	close(fence);
+}
+
+/* Its reset is what wakes it */
+TEST_F_TIMEOUT(lost, device_whose_reset_does_not_end_is_lost_and_that_is_told_once,
+	       TEST_LONG_TIMEOUT)
+{
+	int told_of_reset = test_log_open(_metadata), told_of_loss = test_log_open(_metadata);
+	char event[EVENT_SIZE] = "";
+
+	SET_READ_OR_SKIP(TESSERA_REG_CONTROL | TESSERA_TEST_READ_KEPT, TESSERA_CONTROL_RESET);
+	sleep_and_wake(_metadata, self->bus);
+	EXPECT_STREQ("rebind,bus-reset", wait_for_event(_metadata, self, "WEDGED", event));
+	EXPECT_EQ(-ENODEV, test_submit_job(self->fd, &self->job));
+	EXPECT_EQ(SIZE, test_filled(self->source.map, SIZE, 1));
+	rebind(_metadata, self);
+	EXPECT_EQ(1, test_log_count(told_of_reset, "no end of a reset: control 0x1, expected 0"));
+	EXPECT_EQ(1, test_log_count(told_of_loss, "the device is lost"));
+}
+
+TEST_F_TIMEOUT(lost, device_whose_reset_does_not_end_can_be_unbound, TEST_LONG_TIMEOUT)
+{
+	int log = test_log_open(_metadata);
+
+	SET_READ_OR_SKIP(TESSERA_REG_CONTROL | TESSERA_TEST_READ_KEPT, TESSERA_CONTROL_RESET);
+	rebind(_metadata, self);
+	EXPECT_EQ(-ENODEV, test_submit_job(self->fd, &self->job));
+	EXPECT_EQ(SIZE, test_filled(self->source.map, SIZE, 1));
+	EXPECT_EQ(1, test_log_count(log, "no end of a reset: control 0x1, expected 0"));
+}
+
+TEST_F_TIMEOUT(lost, device_that_does_not_let_go_of_a_buffer_is_reset, TEST_LONG_TIMEOUT)
+{
+	char event[EVENT_SIZE] = "";
+
+	SET_READ_OR_SKIP(TESSERA_REG_INVALIDATE, 1);
+	test_buffer_destroy(_metadata, self->fd, &self->other);
+	EXPECT_STREQ("none", wait_for_event(_metadata, self, "WEDGED", event));
+	EXPECT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
+	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
 }
 
 TEST_HARNESS_MAIN

@@ -28,21 +28,13 @@ FIXTURE_SETUP(module)
 	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
 }
 
-static int driver_write(const char *file, const char *bus)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tessera/%s", file);
-	return test_write_file(path, bus);
-}
-
 /* Whatever the test did, the device is driven when it ends */
 FIXTURE_TEARDOWN(module)
 {
 	if (self->fd >= 0)
 		close(self->fd);
 	test_module_load("");
-	driver_write("bind", self->bus);
+	test_driver_write("bind", self->bus);
 }
 
 /* A device as new does a job */
@@ -158,6 +150,27 @@ TEST_F(module, table_of_buffers_has_an_end)
 	test_module_reload(_metadata, "");
 }
 
+TEST_F(module, buffer_that_the_table_has_no_room_for_takes_no_on_chip_memory)
+{
+	struct drm_tessera_bo_create whole = {
+		.size = test_info(_metadata, self->fd).sram_size, .flags = DRM_TESSERA_BO_SRAM,
+	};
+	struct drm_tessera_bo_create create = { .size = SIZE };
+
+	if (!whole.size)
+		SKIP(return, "the device has no on-chip memory");
+	let_go(_metadata, self);
+	test_module_reload(_metadata, "max_buffers=1");
+	self->fd = test_open(_metadata);
+	ASSERT_EQ(0, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create));
+	EXPECT_EQ(-ENOSPC, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &whole));
+	ASSERT_EQ(0, test_handle_close(self->fd, create.handle));
+	EXPECT_EQ(0, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &whole));
+	close(self->fd);
+	self->fd = -1;
+	test_module_reload(_metadata, "");
+}
+
 /* There is no memory in one piece for the most that a device can have: it gets fewer, and works */
 TEST_F_TIMEOUT(module, largest_table_of_buffers_is_as_large_as_there_is_memory,
 	       TEST_LONG_TIMEOUT)
@@ -188,7 +201,7 @@ TEST_F(module, device_is_reset_while_files_are_open)
 
 TEST_F(module, unbound_device_has_no_node)
 {
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	EXPECT_EQ(-ENODEV, test_open_driver("/dev/accel", "accel", "tessera"));
 }
 
@@ -202,7 +215,7 @@ TEST_F(module, every_ioctl_of_an_unbound_device_says_enodev)
 	struct drm_unique unique = {};
 	struct drm_auth auth = {};
 
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_DEV_QUERY, &query));
 	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &create));
 	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_MMAP_OFFSET, &offset));
@@ -215,7 +228,7 @@ TEST_F(module, every_ioctl_of_an_unbound_device_says_enodev)
 
 TEST_F(module, mapping_of_an_unbound_device_can_still_be_read)
 {
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	EXPECT_EQ(SIZE, test_filled(self->source.map, SIZE, 1));
 }
 
@@ -230,12 +243,12 @@ TEST_F(module, on_chip_memory_of_an_unbound_device_is_kept)
 	test_fill(sram.map, 3 * SIZE, 3);
 	self->job.operands[0].handle = touched_late.handle;
 	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	EXPECT_EQ(3 * SIZE, test_filled(sram.map, 3 * SIZE, 3));
 	EXPECT_EQ(SIZE, test_filled(touched_late.map, SIZE, 1));
 	test_fill(sram.map, 3 * SIZE, 4);
 	/* What is in the device belongs to whoever drives it now */
-	ASSERT_EQ(0, driver_write("bind", self->bus));
+	ASSERT_EQ(0, test_driver_write("bind", self->bus));
 	check_device(_metadata);
 	EXPECT_EQ(3 * SIZE, test_filled(sram.map, 3 * SIZE, 4));
 }
@@ -268,17 +281,17 @@ TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_uses_on_chip_memor
 		_exit(ret != -ENODEV || k < 20 || *(volatile __u32 *)sram.map != 7);
 	}
 	ASSERT_EQ(1, read(ready[0], &byte, 1));
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	test_join(_metadata, child);
-	ASSERT_EQ(0, driver_write("bind", self->bus));
+	ASSERT_EQ(0, test_driver_write("bind", self->bus));
 	check_device(_metadata);
 }
 
 TEST_F(module, file_of_an_unbound_device_can_be_closed)
 {
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	let_go(_metadata, self);
-	ASSERT_EQ(0, driver_write("bind", self->bus));
+	ASSERT_EQ(0, test_driver_write("bind", self->bus));
 	check_device(_metadata);
 }
 
@@ -288,7 +301,7 @@ TEST_F(module, exported_buffer_outlives_the_binding)
 	void *map;
 
 	ASSERT_EQ(0, drmPrimeHandleToFD(self->fd, self->source.handle, DRM_CLOEXEC, &dma_buf));
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	map = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, dma_buf, 0);
 	ASSERT_NE(MAP_FAILED, map);
 	EXPECT_EQ(SIZE, test_filled(map, SIZE, 1));
@@ -317,7 +330,7 @@ TEST_F(module, imported_buffer_outlives_the_binding)
 	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, dma_buf, &handle));
 	self->job.operands[0].handle = handle;
 	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	EXPECT_EQ(SIZE, test_filled(memory, SIZE, 1));
 	close(dma_buf);
 	let_go(_metadata, self);
@@ -331,7 +344,7 @@ TEST_F(module, submission_that_waits_ends_with_enodev_when_the_device_is_unbound
 
 	TEST_GATE_OR_SKIP(self->fd, &gate);
 	fence = test_submit_gated(_metadata, self->fd, &self->job, &gate, NULL);
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	ASSERT_EQ(0, test_gate_signal(&gate));
 	EXPECT_EQ(-ENODEV, test_sync_file_wait(_metadata, fence));
 }
@@ -346,7 +359,7 @@ TEST_F(module, fence_can_be_looked_at_when_all_else_is_gone)
 
 	ASSERT_EQ(1, test_sync_file_wait(_metadata, fence));
 	let_go(_metadata, self);
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	/* Both are good: that the fence keeps the module, or that it no longer needs it */
 	test_module_unload();
 	ASSERT_EQ(0, test_ioctl(fence, SYNC_IOC_FILE_INFO, &info));
@@ -359,8 +372,8 @@ TEST_F(module, new_binding_works_beside_a_file_of_the_old)
 {
 	struct drm_tessera_dev_query query = { .type = DRM_TESSERA_DEV_QUERY_INFO };
 
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
-	ASSERT_EQ(0, driver_write("bind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("bind", self->bus));
 	check_device(_metadata);
 	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_DEV_QUERY, &query));
 }
@@ -370,8 +383,8 @@ TEST_F_TIMEOUT(module, device_is_bound_again_and_again, TEST_LONG_TIMEOUT)
 	int round;
 
 	for (round = 0; round < 10; round++) {
-		ASSERT_EQ(0, driver_write("unbind", self->bus));
-		ASSERT_EQ(0, driver_write("bind", self->bus));
+		ASSERT_EQ(0, test_driver_write("unbind", self->bus));
+		ASSERT_EQ(0, test_driver_write("bind", self->bus));
 		check_device(_metadata);
 	}
 }
@@ -400,9 +413,9 @@ TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_submits, TEST_LONG
 {
 	pid_t child = start_submitting(_metadata, self);
 
-	ASSERT_EQ(0, driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	test_join(_metadata, child);
-	ASSERT_EQ(0, driver_write("bind", self->bus));
+	ASSERT_EQ(0, test_driver_write("bind", self->bus));
 	check_device(_metadata);
 }
 

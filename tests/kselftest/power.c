@@ -26,19 +26,6 @@ static int write_power(const char *bus, const char *file, const char *text)
 	return test_write_file(path, text);
 }
 
-static bool is_suspended(struct __test_metadata *_metadata, const char *bus)
-{
-	char path[PATH_MAX], text[32] = "";
-	int file;
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/power/runtime_status", bus);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	ASSERT_GE(file, 0);
-	ASSERT_GT(read(file, text, sizeof(text) - 1), 0);
-	close(file);
-	return !strcmp(text, "suspended\n");
-}
-
 /*
  * Lets the device sleep without delay: when the second of these returns it does, unless somebody
  * needs it.
@@ -53,11 +40,11 @@ static void may_suspend_now(struct __test_metadata *_metadata, const char *bus)
 static void suspend(struct __test_metadata *_metadata, const char *bus)
 {
 	may_suspend_now(_metadata, bus);
-	while (!is_suspended(_metadata, bus))
+	while (!test_is_suspended(_metadata, bus))
 		sched_yield();
 	/* From now on, what wakes it lets it stay awake */
 	ASSERT_EQ(0, write_power(bus, "autosuspend_delay_ms", "1000000"));
-	ASSERT_TRUE(is_suspended(_metadata, bus));
+	ASSERT_TRUE(test_is_suspended(_metadata, bus));
 }
 
 FIXTURE_SETUP(power)
@@ -87,13 +74,9 @@ static void expect_copied(struct __test_metadata *_metadata, FIXTURE_DATA(power)
 
 TEST_F(power, idle_device_is_suspended_by_itself)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tessera/%s", "unbind");
-	ASSERT_EQ(0, test_write_file(path, self->bus));
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tessera/%s", "bind");
-	ASSERT_EQ(0, test_write_file(path, self->bus));
-	while (!is_suspended(_metadata, self->bus))
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
+	ASSERT_EQ(0, test_driver_write("bind", self->bus));
+	while (!test_is_suspended(_metadata, self->bus))
 		sched_yield();
 }
 
@@ -102,7 +85,7 @@ TEST_F(power, job_wakes_a_suspended_device)
 	expect_copied(_metadata, self);
 	suspend(_metadata, self->bus);
 	expect_copied(_metadata, self);
-	EXPECT_FALSE(is_suspended(_metadata, self->bus));
+	EXPECT_FALSE(test_is_suspended(_metadata, self->bus));
 }
 
 TEST_F(power, device_with_a_submission_that_waits_is_not_suspended)
@@ -113,7 +96,7 @@ TEST_F(power, device_with_a_submission_that_waits_is_not_suspended)
 	TEST_GATE_OR_SKIP(self->fd, &gate);
 	fence = test_submit_gated(_metadata, self->fd, &self->job, &gate, NULL);
 	may_suspend_now(_metadata, self->bus);
-	EXPECT_FALSE(is_suspended(_metadata, self->bus));
+	EXPECT_FALSE(test_is_suspended(_metadata, self->bus));
 	ASSERT_EQ(0, test_gate_signal(&gate));
 	EXPECT_EQ(1, test_sync_file_wait(_metadata, fence));
 	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
@@ -129,10 +112,10 @@ TEST_F(power, device_with_a_buffer_in_on_chip_memory_is_not_suspended)
 		SKIP(return, "the device has no on-chip memory");
 	suspend(_metadata, self->bus);
 	sram = test_sram_create(_metadata, self->fd, SIZE, 0);
-	EXPECT_FALSE(is_suspended(_metadata, self->bus));
+	EXPECT_FALSE(test_is_suspended(_metadata, self->bus));
 	test_fill(sram.map, SIZE, 3);
 	may_suspend_now(_metadata, self->bus);
-	EXPECT_FALSE(is_suspended(_metadata, self->bus));
+	EXPECT_FALSE(test_is_suspended(_metadata, self->bus));
 	EXPECT_EQ(SIZE, test_filled(sram.map, SIZE, 3));
 	test_buffer_destroy(_metadata, self->fd, &sram);
 	suspend(_metadata, self->bus);
@@ -168,7 +151,7 @@ TEST_F(power, administrator_keeps_the_device_awake)
 {
 	ASSERT_EQ(0, write_power(self->bus, "control", "on"));
 	may_suspend_now(_metadata, self->bus);
-	EXPECT_FALSE(is_suspended(_metadata, self->bus));
+	EXPECT_FALSE(test_is_suspended(_metadata, self->bus));
 	ASSERT_EQ(0, write_power(self->bus, "control", "auto"));
 	suspend(_metadata, self->bus);
 }
@@ -180,7 +163,7 @@ TEST_F(power, buffer_of_a_suspended_device_can_be_created)
 	suspend(_metadata, self->bus);
 	buffer = test_buffer_create(_metadata, self->fd, SIZE);
 	self->job.operands[0].handle = buffer.handle;
-	EXPECT_TRUE(is_suspended(_metadata, self->bus));
+	EXPECT_TRUE(test_is_suspended(_metadata, self->bus));
 	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
 	EXPECT_EQ(SIZE, test_filled(buffer.map, SIZE, 1));
 }
@@ -195,7 +178,7 @@ TEST_F(power, buffer_that_is_replaced_in_sleep_is_not_mistaken_for_the_old)
 	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->job));
 	suspend(_metadata, self->bus);
 	test_buffer_destroy(_metadata, self->fd, &other);
-	EXPECT_TRUE(is_suspended(_metadata, self->bus));
+	EXPECT_TRUE(test_is_suspended(_metadata, self->bus));
 	/* What was the old one's memory is that of others now */
 	old = mmap(NULL, 16 * SIZE, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -219,7 +202,7 @@ TEST_F(power, debugfs_wakes_a_suspended_device)
 	ASSERT_GT(read(file, text, sizeof(text) - 1), 0);
 	close(file);
 	EXPECT_NE(NULL, strstr(text, "pe0: status 0x1 "));
-	EXPECT_FALSE(is_suspended(_metadata, self->bus));
+	EXPECT_FALSE(test_is_suspended(_metadata, self->bus));
 }
 
 TEST_F(power, timeout_of_a_suspended_device_can_be_set)
@@ -230,7 +213,7 @@ TEST_F(power, timeout_of_a_suspended_device_can_be_set)
 	test_sysfs_path(_metadata, self->fd, "job_timeout_ms/pe0", path);
 	EXPECT_EQ(0, test_write_file(path, "2000"));
 	EXPECT_EQ(0, test_write_file(path, "0"));
-	EXPECT_TRUE(is_suspended(_metadata, self->bus));
+	EXPECT_TRUE(test_is_suspended(_metadata, self->bus));
 	expect_copied(_metadata, self);
 }
 
@@ -248,15 +231,11 @@ TEST_F(power, suspended_device_can_be_reset)
 
 TEST_F(power, suspended_device_can_be_unbound_and_bound)
 {
-	char path[PATH_MAX];
-
 	suspend(_metadata, self->bus);
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tessera/%s", "unbind");
-	ASSERT_EQ(0, test_write_file(path, self->bus));
+	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
 	EXPECT_EQ(-ENODEV, test_submit_job(self->fd, &self->job));
 	close(self->fd);
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tessera/%s", "bind");
-	ASSERT_EQ(0, test_write_file(path, self->bus));
+	ASSERT_EQ(0, test_driver_write("bind", self->bus));
 	self->fd = test_open(_metadata);
 	self->destination = test_buffer_create(_metadata, self->fd, SIZE);
 	self->source = test_buffer_create(_metadata, self->fd, SIZE);

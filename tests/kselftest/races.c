@@ -24,6 +24,7 @@ FIXTURE(read_once) {
 	__u8 second[SIZE];		/* and becomes this, */
 	__u64 *where;			/* when here stands */
 	__u64 value;			/* this */
+	char unbind[NAME_MAX];		/* or, if it is set, the driver lets go of this device */
 	pthread_t thread;
 };
 
@@ -54,6 +55,8 @@ FIXTURE_SETUP(read_once)
 
 FIXTURE_TEARDOWN(read_once)
 {
+	if (*self->unbind)
+		test_driver_write("bind", self->unbind);
 	close(self->fd);
 }
 
@@ -85,7 +88,10 @@ static void *change(void *argument)
 
 	if (read(self->faults, &message, sizeof(message)) != sizeof(message))
 		return "no fault";
-	*self->where = self->value;
+	if (!*self->unbind)
+		*self->where = self->value;
+	else if (test_driver_write("unbind", self->unbind))
+		return "still bound";
 	return ioctl(self->faults, UFFDIO_COPY, &copy) ? "no copy" : NULL;
 }
 
@@ -199,6 +205,21 @@ TEST_F(read_once, job_of_a_submission)
 	self->submit.jobs = TEST_ARRAY(placed, 2);
 	submit_and_change(_metadata, self, &placed[0].extents[0], SIZE);
 	expect_copied(_metadata, self);
+}
+
+TEST_F(read_once, device_that_is_unbound_gets_no_submission)
+{
+	struct drm_tessera_job jobs[] = { self->job.job, self->job.job };
+	void *complaint;
+
+	FAULTS_OR_SKIP;
+	test_bus_name(_metadata, self->fd, self->unbind);
+	self->submit.jobs = test_array(place(self, jobs, sizeof(*jobs)), sizeof(*jobs), 2);
+	ASSERT_EQ(0, pthread_create(&self->thread, NULL, change, self));
+	EXPECT_EQ(-ENODEV, test_submit(self->fd, &self->submit));
+	ASSERT_EQ(0, pthread_join(self->thread, &complaint));
+	EXPECT_EQ(NULL, complaint);
+	EXPECT_EQ(SIZE, test_constant(self->destination.map, SIZE, 0));
 }
 
 TEST_F(read_once, syncobj_to_wait_for)

@@ -119,30 +119,6 @@ TEST_F(sram, unknown_flag_beside_is_refused)
 	EXPECT_EQ(-EINVAL, test_ioctl(self->fd, DRM_IOCTL_TESSERA_BO_CREATE, &bo));
 }
 
-FIXTURE(no_sram) {
-	int fd;
-};
-
-FIXTURE_SETUP(no_sram)
-{
-	self->fd = test_open(_metadata);
-	if (test_info(_metadata, self->fd).sram_size)
-		SKIP(return, "the device has on-chip memory");
-}
-
-FIXTURE_TEARDOWN(no_sram)
-{
-	close(self->fd);
-}
-
-TEST_F(no_sram, buffers_there_are_refused)
-{
-	struct drm_tessera_bo_create bo;
-
-	EXPECT_EQ(-EINVAL, create(self->fd, 1, 0, &bo));
-	EXPECT_EQ(-EINVAL, create(self->fd, 0, 0, &bo));
-}
-
 /* Room */
 
 TEST_F(sram, full_pe_has_no_room_and_others_have)

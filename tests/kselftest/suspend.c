@@ -6,6 +6,8 @@
  *
  * The guest's file system does not survive that: run_in_memory runs this, in a guest of its own.
  */
+#include "../../driver/tessera_hw.h"
+
 #include "tessera_test.h"
 
 #define SIZE		(64ULL << 20)	/* a job takes longer than to submit it */
@@ -193,6 +195,28 @@ TEST_F_TIMEOUT(suspend, job_that_does_not_end_is_canceled_and_those_behind_it_ru
 	EXPECT_EQ(-ECANCELED, test_sync_file_wait(_metadata, hanging));
 	EXPECT_EQ(1, test_sync_file_wait(_metadata, behind));
 	EXPECT_TRUE(is_incremented(&self->buffer, 1));
+}
+
+TEST_F_TIMEOUT(suspend, device_that_does_not_come_back_is_lost, TEST_LONG_TIMEOUT)
+{
+	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);
+	const __u32 read = TESSERA_REG_CONTROL | TESSERA_TEST_READ_VALUE | TESSERA_TEST_READ_KEPT;
+	char bus[NAME_MAX];
+	int fence;
+
+	PM_TEST_OR_SKIP;
+	if (test_write_debugfs(_metadata, self->fd, "test_hang", 1))
+		SKIP(return, "the device has no test registers");
+	test_bus_name(_metadata, self->fd, bus);
+	ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_value", TESSERA_CONTROL_RESET));
+	ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_read", read));
+	fence = test_submit_fence(_metadata, self->fd, &submit);
+	ASSERT_EQ(0, sleep_and_wake());
+	EXPECT_EQ(-ENODEV, test_sync_file_wait(_metadata, fence));
+	EXPECT_EQ(-ENODEV, test_submit_job(self->fd, &self->increment));
+	ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_read", 0));
+	ASSERT_EQ(0, test_driver_write("unbind", bus));
+	ASSERT_EQ(0, test_driver_write("bind", bus));
 }
 
 TEST_HARNESS_MAIN

@@ -148,6 +148,37 @@ static inline int test_write_file(const char *path, const char *text)
 	return ret;
 }
 
+/* Has the driver "bind" or "unbind" a device: 0 or -errno, that of its probe */
+static inline int test_driver_write(const char *file, const char *bus)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tessera/%s", file);
+	return test_write_file(path, bus);
+}
+
+#define TEST_REGISTERS_SIZE	0x2000	/* the global ones, and those of queue 0 */
+
+/*
+ * The registers, or NULL where the kernel keeps them for the driver: of a device that is bound,
+ * without iomem=relaxed.
+ */
+static inline volatile __u32 *test_registers_map(struct __test_metadata *_metadata,
+						 const char *bus)
+{
+	char path[PATH_MAX];
+	void *registers;
+	int resource;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource0", bus);
+	resource = open(path, O_RDWR | O_CLOEXEC);
+	ASSERT_GE(resource, 0);
+	registers = mmap(NULL, TEST_REGISTERS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, resource,
+			 0);
+	close(resource);
+	return registers == MAP_FAILED ? NULL : registers;
+}
+
 /* Path of a file of the device, below its folder in sysfs */
 static inline void test_sysfs_path(struct __test_metadata *_metadata, int fd, const char *file,
 				   char path[PATH_MAX])
@@ -196,6 +227,46 @@ static inline unsigned long test_read_debugfs(struct __test_metadata *_metadata,
 	ASSERT_GT(read(debugfs, text, sizeof(text) - 1), 0);
 	close(debugfs);
 	return strtoul(text, NULL, 0);
+}
+
+/* Whether the device sleeps by itself */
+static inline bool test_is_suspended(struct __test_metadata *_metadata, const char *bus)
+{
+	char path[PATH_MAX], text[32] = "";
+	int file;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/power/runtime_status", bus);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT_GE(file, 0);
+	ASSERT_GT(read(file, text, sizeof(text) - 1), 0);
+	close(file);
+	return !strcmp(text, "suspended\n");
+}
+
+/* What the kernel says from now on: a descriptor */
+static inline int test_log_open(struct __test_metadata *_metadata)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	ASSERT_GE(log, 0);
+	lseek(log, 0, SEEK_END);
+	return log;
+}
+
+/* Lines of it, since the last look, that hold the text */
+static inline unsigned int test_log_count(int log, const char *text)
+{
+	unsigned int count = 0;
+	char line[1024];
+	ssize_t length;
+
+	for (;;) {
+		length = read(log, line, sizeof(line) - 1);
+		if (length < 0 && errno != EPIPE)
+			return count;
+		line[length > 0 ? length : 0] = '\0';
+		count += strstr(line, text) != NULL;
+	}
 }
 
 /*

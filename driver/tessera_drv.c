@@ -140,9 +140,6 @@ static void tessera_remove(struct pci_dev *pdev)
 	drm_dev_unplug(&tdev->drm);
 	tessera_device_unplug(tdev);
 	tessera_submission_unmap_all(tdev);
-	/* Of a device that was pulled out it is gone */
-	if (pci_device_is_present(pdev))
-		tessera_sram_move(tdev, true);
 	tessera_gem_unmap_all(tdev);
 }
 
@@ -152,6 +149,7 @@ static int tessera_suspend(struct device *dev)
 	struct tessera_device *tdev = dev_get_drvdata(dev);
 
 	tessera_device_pause(tdev, TESSERA_DRAIN_TIMEOUT_US);
+	guard(mutex)(&tdev->mapped_lock);
 	tessera_sram_move(tdev, true);
 	return 0;
 }
@@ -160,7 +158,8 @@ static int tessera_resume(struct device *dev)
 {
 	struct tessera_device *tdev = dev_get_drvdata(dev);
 
-	tessera_sram_move(tdev, false);
+	scoped_guard(mutex, &tdev->mapped_lock)
+		tessera_sram_move(tdev, false);
 	tessera_device_resume(tdev);
 	return 0;
 }

@@ -157,17 +157,20 @@ static void unmap_bo(struct tessera_bo *bo)
  * tessera_gem_unmap_all() - take all buffers from a device that goes away
  * @tdev: the device, which no longer touches memory
  *
- * Their memory stays for those who have it mapped or imported.
+ * Their memory stays for those who have it mapped or imported, and what was in the device's goes
+ * where they find it; that of a device that was pulled out is gone.
  */
 void tessera_gem_unmap_all(struct tessera_device *tdev)
 {
 	struct tessera_bo *bo, *next;
 
 	guard(mutex)(&tdev->mapped_lock);
+	/* Nobody writes while it moves: page faults wait, and then find the memory that is left */
+	unmap_mapping_range(tdev->drm.anon_inode->i_mapping, 0, 0, 1);
+	if (pci_device_is_present(to_pci_dev(tdev->drm.dev)))
+		tessera_sram_move(tdev, true);
 	list_for_each_entry_safe(bo, next, &tdev->mapped_buffers, node)
 		unmap_bo(bo);
-	/* Page faults find the memory that is left */
-	unmap_mapping_range(tdev->drm.anon_inode->i_mapping, 0, 0, 1);
 	if (tdev->sram)
 		drm_mm_takedown(&tdev->sram_mm);
 }

@@ -4,7 +4,6 @@
  * was asked for. Beside it each has as much system memory, set aside when it is created: its
  * contents move there when the system goes to sleep, and for good when the device goes away.
  */
-#include <linux/cleanup.h>
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
@@ -40,18 +39,17 @@ static void move_in(struct tessera_bo *bo)
 
 /**
  * tessera_sram_move() - move what is in on-chip memory to system memory, or back
- * @tdev: a device at rest
+ * @tdev: a device at rest, whose &tessera_device.mapped_lock the caller has
  * @is_out: to system memory
  */
 void tessera_sram_move(struct tessera_device *tdev, bool is_out)
 {
-	struct drm_mm_node *node;
+	struct tessera_bo *bo;
 
-	guard(mutex)(&tdev->mapped_lock);
-	if (!tdev->sram)
-		return;
-	drm_mm_for_each_node(node, &tdev->sram_mm)
-		(is_out ? move_out : move_in)(container_of(node, struct tessera_bo, sram));
+	lockdep_assert_held(&tdev->mapped_lock);
+	list_for_each_entry(bo, &tdev->mapped_buffers, node)
+		if (tessera_bo_is_sram(bo))
+			(is_out ? move_out : move_in)(bo);
 }
 
 /* Placement */
@@ -126,12 +124,14 @@ static vm_fault_t tessera_sram_fault(struct vm_fault *vmf)
 	struct drm_gem_object *obj = vma->vm_private_data;
 	struct tessera_device *tdev = to_tessera_device(obj->dev);
 	struct tessera_bo *bo = to_tessera_bo(obj);
+	struct pci_dev *pdev = to_pci_dev(obj->dev->dev);
 	/* Not counted from where the mapping begins: its first pages may be unmapped */
 	u64 offset = (u64)(vmf->pgoff - drm_vma_node_start(&obj->vma_node)) << PAGE_SHIFT;
-	u64 bar = pci_resource_start(to_pci_dev(obj->dev->dev), TESSERA_BAR_SRAM);
+	u64 bar = pci_resource_start(pdev, TESSERA_BAR_SRAM);
 
 	guard(mutex)(&tdev->mapped_lock);
-	if (drm_mm_node_allocated(&bo->sram))
+	/* Pulled out: all mappings end in drm_dev_unplug(), before a fence tells anybody */
+	if (drm_mm_node_allocated(&bo->sram) && pdev->error_state != pci_channel_io_perm_failure)
 		return vmf_insert_pfn(vma, vmf->address, PHYS_PFN(bar + bo->sram.start + offset));
 	return vmf_insert_pfn_prot(vma, vmf->address, vmalloc_to_pfn(bo->sram_backup + offset),
 				   vm_get_page_prot(vma->vm_flags));

@@ -17,6 +17,7 @@ static int sram_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, tdev);
 	KUNIT_ASSERT_NOT_NULL(test, memory);
 	mutex_init(&tdev->mapped_lock);
+	INIT_LIST_HEAD(&tdev->mapped_buffers);
 	tdev->num_queues = NUM_PES;
 	tdev->sram_size = PE_SIZE;
 	tdev->sram = (void __iomem __force *)memory;
@@ -99,8 +100,10 @@ static void contents_move_out_and_in_again(struct kunit *test)
 	for (pe = 0; pe < NUM_PES; pe++) {
 		bos[pe] = create_at(test, (pe + 1) * PAGE_SIZE);
 		KUNIT_ASSERT_EQ(test, 0, place(bos[pe], pe));
+		list_add_tail(&bos[pe]->node, &tdev->mapped_buffers);
 		memset(contents(bos[pe]), pe + 1, bos[pe]->base.base.size);
 	}
+	guard(mutex)(&tdev->mapped_lock);
 	tessera_sram_move(tdev, true);
 	KUNIT_EXPECT_PTR_EQ(test, NULL,
 			    memchr_inv((void __force *)tdev->sram, 0, NUM_PES * PE_SIZE));

@@ -287,6 +287,40 @@ TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_uses_on_chip_memor
 	check_device(_metadata);
 }
 
+/* From one access to the next its memory is no longer the device's, and no process notices */
+TEST_F_TIMEOUT(module, what_is_written_to_on_chip_memory_while_it_is_unbound_is_kept,
+	       TEST_LONG_TIMEOUT)
+{
+	struct drm_tessera_dev_info info = test_info(_metadata, self->fd);
+	struct test_buffer sram[64];
+	int start[2], round, status;
+	pid_t child;
+	__u32 pe;
+	char byte;
+
+	if (!info.sram_size)
+		SKIP(return, "the device has no on-chip memory");
+	for (pe = 0; pe < info.num_queues; pe++)
+		sram[pe] = test_sram_create(_metadata, self->fd, info.sram_size, pe);
+	ASSERT_EQ(0, pipe(start));
+	child = fork();
+	ASSERT_GE(child, 0);
+	if (!child)
+		_exit(read(start[0], &byte, 1) != 1 || test_driver_write("unbind", self->bus));
+	for (round = 0; !waitpid(child, &status, WNOHANG); round++) {
+		for (pe = 0; pe < info.num_queues; pe++) {
+			volatile int *word = (int *)sram[pe].map;
+
+			ASSERT_EQ(round ? round - 1 : 0, *word);
+			*word = round;
+		}
+		if (round == 20)
+			ASSERT_EQ(1, write(start[1], "", 1));
+	}
+	EXPECT_EQ(0, status);
+	EXPECT_GT(round, 20);
+}
+
 TEST_F(module, file_of_an_unbound_device_can_be_closed)
 {
 	ASSERT_EQ(0, test_driver_write("unbind", self->bus));

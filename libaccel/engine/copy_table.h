@@ -6,6 +6,7 @@
  *	TABLE			the name of the table
  *	end_stores()		what makes streaming stores seen by others
  *	DEFINE_STRIDED(size)	copy_strided_##size(), where it has better than an element at a time
+ *	STREAM_BORDERED		its kernel of rows with borders, where it has one
  */
 #ifndef DEFINE_STRIDED
 #define DEFINE_STRIDED(size)									\
@@ -14,6 +15,10 @@ static TARGET void copy_strided_##size(uint8_t *dst, const uint8_t *src,			\
 {												\
 	copy_elements_##size(dst, src, tile);							\
 }
+#endif
+
+#ifndef STREAM_BORDERED
+#define STREAM_BORDERED		NULL
 #endif
 
 DEFINE_STRIDED(1)
@@ -37,5 +42,6 @@ const struct engine_copy_kernels TABLE = {
 	.strided = FOR_EACH_SIZE(copy_strided),
 	.pairs = FOR_EACH_SIZE(copy_pairs),
 	.runs = copy_runs,
+	.stream_bordered = STREAM_BORDERED,
 	.end_streams = end_streams,
 };

@@ -7,6 +7,7 @@
 
 #include "access.h"
 #include "move.h"
+#include "move_bordered.h"
 #include "move_windows.h"
 #include "run_crossed.h"
 
@@ -107,6 +108,16 @@ static void describe_windows(const struct engine_plan *plan, char *text, size_t 
 		 ", streaming stores" : "");
 }
 
+static void describe_bordered(const struct engine_plan *plan, char *text, size_t size)
+{
+	struct engine_bordered bordered;
+
+	engine_bordered_match(&bordered, plan, &plan->box);
+	snprintf(text, size, "rows of %" PRId64 "-byte elements, %s, blocks %" PRId64 "x%" PRId64
+		 ", streaming stores", bordered.size, plan->isa->name, bordered.block,
+		 bordered.row_bytes / bordered.size);
+}
+
 static void describe_program(const struct engine_plan *plan, const struct engine_region *region,
 			     char *text, size_t size)
 {
@@ -132,6 +143,10 @@ void engine_plan_describe(const struct engine_plan *plan, char *text, size_t siz
 
 	if (plan->is_empty) {
 		snprintf(text, size, "nothing to do");
+		return;
+	}
+	if (plan->is_bordered) {
+		describe_bordered(plan, text, size);
 		return;
 	}
 	if (plan->slides) {

@@ -50,6 +50,28 @@ struct engine_rows {
 typedef void engine_rows_kernel(uint8_t *dst, const uint8_t *src, const struct engine_rows *rows,
 				const struct engine_tile *tile);
 
+/* The line that rows have reached which go on into each other in the destination. */
+struct engine_line {
+	uint8_t *to;		/* its beginning */
+	int64_t filled;		/* what it has before the next row, less than 64: in bytes */
+	int64_t others;		/* of that the first ones, which are not known, and not touched */
+	uint8_t bytes[64];
+};
+
+/* Rows of which the source has some bytes; around those, in each row, is the fill. */
+struct engine_bordered_rows {
+	int64_t count;
+	int64_t stride;		/* from row to row in the source */
+	int64_t bytes;		/* of a row, 64 or more */
+	int64_t first, end;	/* those that the source has */
+	int64_t ahead;		/* fetch so many bytes ahead in the source; 0: nothing */
+	const uint8_t *fill;	/* 64 bytes, as every line that has nothing else has them */
+};
+
+/* Streams such rows, of which the first one's byte 0 is at src, or would be. */
+typedef void engine_bordered_kernel(struct engine_line *line, const uint8_t *src,
+				    const struct engine_bordered_rows *rows);
+
 /* Copies whole cache lines around the caches; dst is at the beginning of one. */
 typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes);
 
@@ -101,6 +123,8 @@ struct engine_copy_kernels {
 	engine_tile_kernel *strided[ENGINE_NUM_SIZES];
 	engine_pairs_kernel *pairs[ENGINE_NUM_SIZES];
 	engine_runs_kernel *runs;
+	/* NULL where there is no kernel that puts lines together */
+	engine_bordered_kernel *stream_bordered;
 	void (*end_streams)(void);
 };
 
@@ -141,6 +165,8 @@ extern engine_tile_kernel *const engine_interleave_avx2[ENGINE_NUM_INTERLEAVED];
 extern engine_tile_kernel *const engine_deinterleave_avx2[ENGINE_NUM_INTERLEAVED];
 extern engine_tile_kernel *const engine_interleave_avx512[ENGINE_NUM_INTERLEAVED];
 extern engine_tile_kernel *const engine_deinterleave_avx512[ENGINE_NUM_INTERLEAVED];
+
+engine_bordered_kernel engine_stream_bordered_avx512;
 
 extern engine_rows_kernel *const engine_rows_avx2[ENGINE_NUM_INTERLEAVED];
 extern engine_rows_kernel *const engine_rows_avx512[ENGINE_NUM_INTERLEAVED];

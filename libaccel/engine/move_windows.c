@@ -9,8 +9,11 @@
 #include "arithmetic.h"
 #include "move_windows.h"
 
-/* The streams of the nest; conditions follow. */
-enum { DST, SRC, NUM_OPERANDS };
+enum {
+	DST = ENGINE_BORDERS_DST,
+	SRC = ENGINE_BORDERS_SRC,
+	NUM_OPERANDS = ENGINE_BORDERS_OPERANDS,
+};
 
 /* Fewer windows in a row are not worth transposing. */
 #define LEAST_WINDOWS	8
@@ -22,61 +25,6 @@ enum { DST, SRC, NUM_OPERANDS };
 #define MAX_TAPS	1024
 
 /* --- matching --------------------------------------------------------------------------------- */
-
-/* A stream over all loops of a box. */
-static void place_stream(struct engine_stream *stream, int64_t offset, const int64_t *strides,
-			 const struct engine_box *box)
-{
-	stream->offset = offset;
-	for (uint32_t d = 0; d < box->rank; d++) {
-		stream->offset += strides[d] * box->dims[d].lowest;
-		stream->strides[d] = strides[d];
-	}
-}
-
-/* Adds the windows of the source that do not hold everywhere; false where they are too many. */
-static bool add_conditions(struct engine_windows *windows, const struct engine_box *box)
-{
-	const struct engine_plan *plan = windows->plan;
-	struct engine_nest *nest = &windows->nest;
-
-	for (uint32_t w = 0; w < plan->num_windows; w++) {
-		const struct drm_tessera_window *window = &plan->windows[w];
-		struct engine_interval value = engine_affine_range(&window->value, box);
-
-		if (!(plan->operands[SRC].window_mask >> w & 1) ||
-		    (value.lowest >= 0 && value.highest < (int64_t)window->limit))
-			continue;
-		if (windows->num_conditions == ENGINE_MAX_CONDITIONS)
-			return false;
-		windows->conditions[windows->num_conditions++].limit = (int64_t)window->limit;
-		place_stream(&nest->streams[nest->num_streams++], window->value.offset,
-			     (const int64_t *)window->value.strides, box);
-	}
-	return true;
-}
-
-/* The nest of the box, with the conditions. */
-static bool init_nest(struct engine_windows *windows, const struct engine_box *box)
-{
-	struct engine_nest *nest = &windows->nest;
-
-	nest->rank = box->rank;
-	nest->index_mask = 0;
-	nest->num_streams = NUM_OPERANDS;
-	for (uint32_t d = 0; d < box->rank; d++)
-		nest->extents[d] = box->dims[d].highest - box->dims[d].lowest + 1;
-	for (uint32_t k = 0; k < NUM_OPERANDS; k++) {
-		const struct engine_stream *address = &windows->plan->operands[k].address;
-
-		place_stream(&nest->streams[k], address->offset, address->strides, box);
-	}
-	windows->num_conditions = 0;
-	if (!add_conditions(windows, box))
-		return false;
-	engine_nest_canonicalize(nest);
-	return true;
-}
 
 /* The longest loop in which windows slide; the last one if there is none. */
 static uint32_t sliding_loop(const struct engine_nest *nest, int64_t size, int64_t most_steps)
@@ -135,10 +83,10 @@ static int64_t choose_step(const struct engine_nest *nest, uint32_t first, int64
 /* Finds what conditions depend on. Returns false where one falls along the sliding loop. */
 static bool bound_conditions(struct engine_windows *windows)
 {
-	const struct engine_nest *nest = &windows->nest;
+	const struct engine_nest *nest = &windows->borders.nest;
 
 	windows->first_bounded = nest->rank;
-	for (uint32_t k = 0; k < windows->num_conditions; k++) {
+	for (uint32_t k = 0; k < windows->borders.num_conditions; k++) {
 		struct engine_condition *condition = &windows->conditions[k];
 		const int64_t *strides = nest->streams[NUM_OPERANDS + k].strides;
 
@@ -160,12 +108,12 @@ static bool bound_conditions(struct engine_windows *windows)
 /* Whether all lines of the destination are whole, and are to go around the caches. */
 static bool can_stream(const struct engine_windows *windows)
 {
-	const struct engine_stream *dst = &windows->nest.streams[DST];
+	const struct engine_stream *dst = &windows->borders.nest.streams[DST];
 	uint64_t bits = (uintptr_t)windows->plan->operands[DST].base + (uint64_t)dst->offset;
 
 	for (uint32_t d = 0; d < windows->first; d++)
 		bits |= (uint64_t)dst->strides[d];
-	if (windows->step < windows->nest.extents[windows->first])
+	if (windows->step < windows->borders.nest.extents[windows->first])
 		bits |= (uint64_t)(windows->step * dst->strides[windows->first]);
 	return windows->plan->streams && bits % LINE_BYTES == 0;
 }
@@ -173,7 +121,7 @@ static bool can_stream(const struct engine_windows *windows)
 /* Columns of a vector, so that what they read stays in the first cache. */
 static void choose_tile(struct engine_windows *windows, int64_t size)
 {
-	const struct engine_nest *nest = &windows->nest;
+	const struct engine_nest *nest = &windows->borders.nest;
 	const int64_t stride = nest->streams[SRC].strides[windows->rank];
 	const int64_t columns = nest->extents[windows->rank];
 
@@ -189,24 +137,17 @@ static void choose_tile(struct engine_windows *windows, int64_t size)
 					       max(1, windows->plan->block_bytes / LINE_BYTES);
 }
 
-static bool is_plain_move(const struct engine_plan *plan)
-{
-	return !plan->has_program && plan->num_operands == NUM_OPERANDS &&
-	       !plan->operands[DST].is_indirect && !plan->operands[SRC].is_indirect &&
-	       !plan->operands[DST].window_mask;
-}
-
 bool engine_windows_match(struct engine_windows *windows, const struct engine_plan *plan,
 			  const struct engine_box *box)
 {
 	const uint32_t size_shift = plan->operands[DST].size_shift;
 	const int64_t size = 1 << size_shift;
-	struct engine_nest *nest = &windows->nest;
+	struct engine_nest *nest = &windows->borders.nest;
 	uint32_t sliding, last;
 
 	windows->plan = plan;
 	if (!plan->isa->transpose->transpose_rows || size_shift >= ENGINE_NUM_INTERLEAVED ||
-	    !is_plain_move(plan) || !init_nest(windows, box) || nest->rank < 2)
+	    !engine_borders_init(&windows->borders, plan, box) || nest->rank < 2)
 		return false;
 	windows->kernel = plan->isa->transpose->transpose_rows[size_shift];
 	last = nest->rank - 1;
@@ -228,11 +169,6 @@ bool engine_windows_match(struct engine_windows *windows, const struct engine_pl
 
 /* --- moving ----------------------------------------------------------------------------------- */
 
-/* The columns that an element has: those from first on and before end. */
-struct span {
-	int64_t first, end;
-};
-
 /*
  * The same for a block of columns, from one on, by bit. Borders are in the first block and the last
  * one, whose masks serve until spans change.
@@ -249,8 +185,8 @@ struct taps {
 	int64_t count;
 	int64_t places[MAX_TAPS];
 	int64_t num_spans;		/* after which they repeat themselves */
-	struct span spans[MAX_TAPS];
-	struct span common;		/* columns that all elements have */
+	struct engine_span spans[MAX_TAPS];
+	struct engine_span common;		/* columns that all elements have */
 	int64_t bases[ENGINE_MAX_CONDITIONS];	/* of the values that spans were made of */
 	struct mask masks[NUM_MASKS];
 };
@@ -262,7 +198,7 @@ struct taps {
 static int64_t place_taps(const struct engine_windows *windows, uint32_t stream, uint32_t first,
 			  int64_t step, int64_t *places)
 {
-	const struct engine_nest *nest = &windows->nest;
+	const struct engine_nest *nest = &windows->borders.nest;
 	int64_t count = 1;
 
 	places[0] = 0;
@@ -278,60 +214,34 @@ static int64_t place_taps(const struct engine_windows *windows, uint32_t stream,
 	return count;
 }
 
-/* The columns at which 0 <= value + column * step < limit. */
-static struct span span_of(int64_t value, int64_t step, int64_t limit, int64_t columns)
-{
-	uint64_t below = value < 0 ? magnitude(value) : 0;
-	uint64_t room = (uint64_t)limit - (uint64_t)value;	/* where value is less */
-	uint64_t first, end;
-
-	if (value >= limit || (!step && below))
-		return (struct span){ 0, 0 };
-	if (!step)
-		return (struct span){ 0, columns };
-	/* most steps are 1, and a division costs as much as all the rest */
-	first = step == 1 ? below : (below + (uint64_t)step - 1) / (uint64_t)step;
-	end = step == 1 ? room : (room - 1) / (uint64_t)step + 1;
-	if (end > (uint64_t)columns)
-		end = (uint64_t)columns;
-	return first < end ? (struct span){ (int64_t)first, (int64_t)end } :
-			     (struct span){ 0, 0 };
-}
-
-static struct span intersect(struct span a, struct span b)
-{
-	struct span both = { max(a.first, b.first), min(a.end, b.end) };
-
-	return both.first < both.end ? both : (struct span){ 0, 0 };
-}
-
 /* Makes the spans of those elements that differ; the others repeat them. */
 static void find_spans(const struct engine_windows *windows, int64_t step, struct taps *taps)
 {
+	const struct engine_nest *nest = &windows->borders.nest;
 	const int64_t columns = windows->tile.extents[0];
-	const struct span whole = { 0, columns };
+	const struct engine_span whole = { 0, columns };
 	int64_t values[MAX_TAPS];
 	int64_t count = 1;
 
 	taps->spans[0] = whole;
-	for (uint32_t k = 0; k < windows->num_conditions; k++) {
+	for (uint32_t k = 0; k < windows->borders.num_conditions; k++) {
 		const uint32_t stream = NUM_OPERANDS + k;
+		const int64_t column_step = nest->streams[stream].strides[windows->rank];
 
 		count = place_taps(windows, stream, windows->first_bounded, step, values);
 		for (int64_t i = 0; i < count; i++) {
-			struct span span = whole;
+			struct engine_span span = whole;
 
 			if (taps->bases[k] != HOLDS)
-				span = span_of(taps->bases[k] + values[i],
-					       windows->nest.streams[stream].strides[windows->rank],
-					       windows->conditions[k].limit, columns);
-			taps->spans[i] = k ? intersect(taps->spans[i], span) : span;
+				span = engine_span_of(taps->bases[k] + values[i], column_step,
+						      windows->borders.limits[k], columns);
+			taps->spans[i] = k ? engine_span_intersect(taps->spans[i], span) : span;
 		}
 	}
 	taps->num_spans = count;
 	taps->common = whole;
 	for (int64_t i = 0; i < count; i++)
-		taps->common = intersect(taps->common, taps->spans[i]);
+		taps->common = engine_span_intersect(taps->common, taps->spans[i]);
 	for (int m = 0; m < NUM_MASKS; m++)
 		taps->masks[m].column = -1;
 }
@@ -363,11 +273,12 @@ static void update_spans(const struct engine_windows *windows, const int64_t *va
 {
 	bool is_same = !is_first;
 
-	for (uint32_t k = 0; k < windows->num_conditions; k++) {
+	for (uint32_t k = 0; k < windows->borders.num_conditions; k++) {
 		const struct engine_condition *condition = &windows->conditions[k];
 		int64_t base = values[k];
 
-		if (base + condition->lowest >= 0 && base + condition->highest < condition->limit)
+		if (base + condition->lowest >= 0 &&
+		    base + condition->highest < windows->borders.limits[k])
 			base = HOLDS;
 		is_same = is_same && base == taps->bases[k];
 		taps->bases[k] = base;
@@ -426,7 +337,7 @@ static int run_point(struct engine_run *run, const struct engine_windows *window
 static int run_taps(struct engine_run *run, const struct engine_windows *windows, int64_t at,
 		    int64_t step, struct taps *taps)
 {
-	const struct engine_nest *nest = &windows->nest;
+	const struct engine_nest *nest = &windows->borders.nest;
 	struct engine_walk walk;
 	bool is_first = true;
 	int error;
@@ -445,7 +356,7 @@ static int run_taps(struct engine_run *run, const struct engine_windows *windows
 
 int engine_windows_run(struct engine_run *run, const struct engine_windows *windows)
 {
-	const int64_t extent = windows->nest.extents[windows->first];
+	const int64_t extent = windows->borders.nest.extents[windows->first];
 	struct taps taps;
 	int error = 0;
 

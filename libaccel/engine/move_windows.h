@@ -6,16 +6,13 @@
 #ifndef TESSERA_ENGINE_MOVE_WINDOWS_H
 #define TESSERA_ENGINE_MOVE_WINDOWS_H
 
+#include "borders.h"
 #include "kernels.h"
 #include "plan.h"
 
-/* Conditions that bound a window; streams of its nest, after those of the operands. */
-#define ENGINE_MAX_CONDITIONS	(ENGINE_MAX_STREAMS - 2)
-
-/* When an element is there: 0 <= value < limit, where value is a stream of the nest. */
+/* What elements and columns add to the value of a condition. */
 struct engine_condition {
-	int64_t limit;
-	int64_t lowest, highest;	/* what elements and columns add to the value */
+	int64_t lowest, highest;
 };
 
 /* A box of a job, matched. */
@@ -23,11 +20,10 @@ struct engine_windows {
 	const struct engine_plan *plan;
 	engine_rows_kernel *kernel;
 	bool streams;			/* every line of the destination is whole */
-	struct engine_nest nest;	/* loops outside, the sliding one, those of elements */
+	struct engine_borders borders;	/* loops outside, the sliding one, those of elements */
 	uint32_t rank;			/* of the loops outside; the sliding one has this number */
 	uint32_t first;			/* of an element's loops */
 	int64_t step;			/* of the first one, as far as there is room */
-	uint32_t num_conditions;
 	struct engine_condition conditions[ENGINE_MAX_CONDITIONS];
 	uint32_t first_bounded;		/* loops of elements before it change no condition */
 	struct engine_tile tile;	/* a column for each step of the sliding loop */

@@ -14,6 +14,7 @@
 #include "check.h"
 #include "fault.h"
 #include "kernels.h"
+#include "move_bordered.h"
 #include "move_windows.h"
 #include "plan.h"
 #include "region.h"
@@ -256,6 +257,7 @@ static void init_parts(struct engine_plan *plan)
 	const struct engine_plan_operand *destination = &plan->operands[0];
 	uint64_t stored = stored_bytes(plan);
 	int64_t bytes = (int64_t)(stored / MOST_PARTS);
+	struct engine_bordered bordered;
 	struct engine_windows windows;
 	int64_t most;
 
@@ -263,8 +265,11 @@ static void init_parts(struct engine_plan *plan)
 	plan->first_cache = engine_first_level_cache();
 	plan->streams = stored > engine_last_level_cache() / 2;
 	plan->slides = engine_windows_match(&windows, plan, &plan->box);
-	most = plan->num_regions == 1 || plan->slides ? MOST_PART_BYTES : CACHED_PART_BYTES;
-	plan->is_staged = !(plan->slides && windows.streams) && wants_staging(plan, stored) &&
+	plan->is_bordered = engine_bordered_match(&bordered, plan, &plan->box);
+	most = plan->num_regions == 1 || plan->slides || plan->is_bordered ? MOST_PART_BYTES :
+									     CACHED_PART_BYTES;
+	plan->is_staged = !(plan->slides && windows.streams) && !plan->is_bordered &&
+			  wants_staging(plan, stored) &&
 			  init_chunks(plan, clamp(bytes, LEAST_PART_BYTES, MOST_PART_BYTES));
 	if (plan->is_staged)
 		return;
@@ -404,8 +409,11 @@ static bool intersect(struct engine_box *box, const struct engine_box *other)
 int engine_run_box(struct engine_run *run, const struct engine_box *box)
 {
 	const struct engine_plan *plan = run->plan;
+	struct engine_bordered bordered;
 	struct engine_windows windows;
 
+	if (plan->is_bordered && engine_bordered_match(&bordered, plan, box))
+		return engine_bordered_run(run, &bordered);
 	if (plan->slides && engine_windows_match(&windows, plan, box))
 		return engine_windows_run(run, &windows);
 	if (!plan->num_regions)

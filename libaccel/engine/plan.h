@@ -72,6 +72,7 @@ struct engine_plan {
 	uint64_t first_cache;		/* bytes of the first cache */
 	bool streams;			/* around the caches: the destination has no room there */
 	bool slides;			/* windows slide: boxes are tried as such, before regions */
+	bool is_bordered;		/* rows have borders or share lines: the same */
 	bool has_program;
 	struct engine_program program;
 };

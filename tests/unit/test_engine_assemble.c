@@ -65,7 +65,10 @@ static struct engine_job *windows_job(const struct windows *windows, const int l
 	return job;
 }
 
-/* A plan looks at no memory: there need be none. */
+/*
+ * A plan looks at no memory: there need be none. Where an instruction set puts lines together in
+ * registers, planes go that way.
+ */
 static bool is_put_together(struct engine_job *job)
 {
 	static uint8_t nothing;
@@ -75,8 +78,10 @@ static bool is_put_together(struct engine_job *job)
 
 	for (uint32_t k = 0; k < job->num_operands; k++)
 		job->operands[k].buffer.base = &nothing + k;
+	setenv(ENGINE_ISA_VARIABLE, "portable", 1);
 	if (engine_plan_create(job, &plan, &fault))
 		fail_msg("%s", fault.text);
+	unsetenv(ENGINE_ISA_VARIABLE);
 	is_staged = plan->is_staged && plan->scratch && plan->chunks.count > 2;
 	engine_plan_destroy(plan);
 	return is_staged;

@@ -83,6 +83,12 @@ typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes
 typedef void engine_piece_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
 				 int64_t filled);
 
+/*
+ * Copies a row that is not in the first cache yet, and begins within a line. dst is at the
+ * beginning of one, and has room for whole lines.
+ */
+typedef void engine_far_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes);
+
 /* Rows that begin anywhere, and go to columns that begin anywhere. Lines are aligned. */
 struct engine_join {
 	const int64_t *places;	/* of column 0 of each row, in bytes after src */
@@ -143,6 +149,7 @@ struct engine_transpose_kernels {
 	engine_join_kernel *join_transpose[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
 	engine_piece_kernel *stream_piece;
+	engine_far_kernel *copy_far;	/* NULL where memcpy() is as fast */
 };
 
 extern const struct engine_copy_kernels engine_copy_portable, engine_copy_avx2, engine_copy_avx512;

@@ -524,6 +524,18 @@ struct pipeline {
 	struct steps tiles;
 };
 
+/* A row of a block, which has been fetched, but perhaps not to the first cache. */
+static void copy_row(const struct pipeline *pipeline, uint8_t *packed, const uint8_t *src,
+		     int64_t bytes)
+{
+	engine_far_kernel *copy_far = pipeline->run->plan->isa->transpose->copy_far;
+
+	if (copy_far && (uintptr_t)src % LINE_BYTES)
+		copy_far(packed, src, bytes);
+	else
+		memcpy(packed, src, (size_t)bytes);
+}
+
 /* Copies or computes the rows of a block side by side, while those of the next one are fetched. */
 static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
 {
@@ -544,9 +556,9 @@ static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
 		if (staging->pack_row)
 			staging->pack_row(staging->context, packed, rows.at, count);
 		else
-			memcpy(packed,
-			       pipeline->src + offset_of(src_strides, rows.at, NULL, rows.rank),
-			       (size_t)(count * move->size));
+			copy_row(pipeline, packed,
+				 pipeline->src + offset_of(src_strides, rows.at, NULL, rows.rank),
+				 count * move->size);
 	} while (next_step(&rows));
 }
 

@@ -716,6 +716,29 @@ TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes,
 	_mm512_storeu_si512(line, next);
 }
 
+/* Line by line, as rows are loaded that are not packed. */
+TARGET static void copy_far(uint8_t *dst, const uint8_t *src, int64_t bytes)
+{
+	const int64_t before = (int64_t)((uintptr_t)src % 64);
+	const int64_t end = before + bytes;
+	const __m512i places = _mm512_add_epi8(_mm512_load_si512(line_places),
+					       _mm512_set1_epi8((char)before));
+	__m512i line, next;
+	int64_t at = 64;
+
+	src -= before;
+	line = _mm512_maskz_loadu_epi8(~0ull << before, src);
+	for (; at + 64 <= end; at += 64) {
+		next = _mm512_load_si512(src + at);
+		_mm512_store_si512(dst + at - 64, _mm512_permutex2var_epi8(line, places, next));
+		line = next;
+	}
+	next = _mm512_maskz_loadu_epi8(mask_of(max(end - at, 0)), BEYOND(src, at));
+	_mm512_store_si512(dst + at - 64, _mm512_permutex2var_epi8(line, places, next));
+	if (end - at > before)
+		_mm512_store_si512(dst + at, _mm512_permutexvar_epi8(places, next));
+}
+
 const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.transpose = {
 		match_1, match_2, match_4, match_8, transpose_16, transpose_32,
@@ -730,6 +753,7 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.join_transpose = { join_1, join_2, join_4, join_8, join_16, NULL, NULL },
 	.stream_lines = stream_lines,
 	.stream_piece = stream_piece,
+	.copy_far = copy_far,
 };
 
 #endif /* __x86_64__ */

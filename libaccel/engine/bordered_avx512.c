@@ -5,6 +5,8 @@
  * line in which two rows meet is two such loads. Lines within a row take few instructions, so that
  * the CPU has loads of many of them under way.
  */
+#include <stddef.h>
+
 #include "kernels.h"
 
 #ifdef __x86_64__
@@ -43,14 +45,15 @@ INLINE void store_first(struct engine_line *line, uint8_t *to, __m512i bytes)
 INLINE int64_t stream_inner(const struct engine_bordered_rows *rows, uint8_t *row,
 			    const uint8_t *src, int64_t at)
 {
-	const int64_t ahead = rows->ahead, end = rows->end - 128;
+	const uint8_t *ahead = rows->ahead ? BEYOND(src, rows->ahead) : NULL;
+	const int64_t end = rows->end - 128;
 
 	for (; at <= end; at += 128) {
 		__m512i first, second;
 
 		if (ahead) {
-			_mm_prefetch(BEYOND(src, at + ahead), _MM_HINT_T0);
-			_mm_prefetch(BEYOND(src, at + ahead + 64), _MM_HINT_T0);
+			_mm_prefetch(BEYOND(ahead, at), _MM_HINT_T0);
+			_mm_prefetch(BEYOND(ahead, at + 64), _MM_HINT_T0);
 		}
 		first = _mm512_loadu_si512(src + at);
 		second = _mm512_loadu_si512(src + at + 64);
@@ -89,7 +92,8 @@ TARGET void engine_stream_bordered_avx512(struct engine_line *line, const uint8_
 		at = stream_inner(rows, row, src, at);
 		at = stream_border(rows, fill, row, src, at, rows->bytes);
 		if (rows->ahead)
-			_mm_prefetch(BEYOND(src, rows->bytes - 1 + rows->ahead), _MM_HINT_T0);
+			_mm_prefetch(BEYOND(BEYOND(src, rows->ahead), rows->bytes - 1),
+				     _MM_HINT_T0);
 		filled = rows->bytes - at;
 		waiting = load_line(rows, fill, src, at);
 		src = BEYOND(src, rows->stride);

@@ -30,12 +30,15 @@ static uint64_t place_bits(const struct engine_bordered *bordered)
 	return bits;
 }
 
-/* Rows close to each other the CPU itself sees coming. */
+/*
+ * Rows close to each other the CPU itself sees coming. What has no source may be so far away that
+ * some rows more do not fit 64 bits.
+ */
 static int64_t choose_ahead(int64_t stride, int64_t row_bytes)
 {
 	if (magnitude(stride) < (uint64_t)(row_bytes + 2 * LINE_BYTES))
 		return 0;
-	return stride * max(1, AHEAD_BYTES / row_bytes);
+	return (int64_t)((uint64_t)stride * (uint64_t)max(1, AHEAD_BYTES / row_bytes));
 }
 
 bool engine_bordered_match(struct engine_bordered *bordered, const struct engine_plan *plan,
@@ -152,26 +155,26 @@ static int run_point(struct engine_run *run, const struct engine_bordered *borde
 	int64_t count;
 	int error = 0;
 
-	memcpy(at, offsets, nest->num_streams * sizeof(at[0]));
 	for (int64_t r = 0; r < nest->extents[loop] && !error; r += count) {
-		const struct engine_span span = span_at(bordered, &at[NUM_OPERANDS]);
 		struct engine_bordered_rows rows = {
 			.stride = nest->streams[SRC].strides[loop],
 			.bytes = bordered->row_bytes,
-			.first = span.first * bordered->size,
-			.end = span.end * bordered->size,
 			.ahead = bordered->ahead,
 			.fill = fill,
 		};
+		struct engine_span span;
 
+		for (uint32_t s = 0; s < nest->num_streams; s++)
+			at[s] = offsets[s] + r * nest->streams[s].strides[loop];
+		span = span_at(bordered, &at[NUM_OPERANDS]);
+		rows.first = span.first * bordered->size;
+		rows.end = span.end * bordered->size;
 		count = min(nest->extents[loop] - r, bordered->block);
 		count = rows.count = count_rows(bordered, &at[NUM_OPERANDS], count);
 		/* in numbers, for where windows do not hold the source may lie anywhere */
 		bordered->kernel(&outflow->line,
 				 (const uint8_t *)((uintptr_t)bordered->plan->operands[SRC].base +
 						   (uintptr_t)at[SRC]), &rows);
-		for (uint32_t s = 0; s < nest->num_streams; s++)
-			at[s] += count * nest->streams[s].strides[loop];
 		outflow->next += count * bordered->row_bytes;
 		error = engine_run_advance(run, (uint64_t)(count * bordered->row_bytes));
 	}

@@ -390,6 +390,36 @@ static void large_images_are_padded(void **state)
 	assert_int_equal(check_job(new_padded(333, 1111, 2)), has_kernel());
 }
 
+/* Rows whose window has values of nearly 64 bits, from row to row far apart. */
+static void values_of_windows_may_be_as_large_as_fit(void **state)
+{
+	static const int64_t steps[] = { INT64_MAX / 2, -(INT64_MAX / 2), INT64_MAX / 4 };
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(steps); k++)
+		for (int64_t biased = -1; biased <= 1; biased++) {
+			struct engine_job *job = new_padded(40, 2, 0);
+			struct drm_tessera_window *window;
+
+			job->operands[1].spec.address.strides[0] = 0;
+			window = add_window(job, 1, biased * (INT64_MAX / 2), INT64_MAX);
+			window->value.strides[0] = steps[k];
+			check_job(job);
+		}
+}
+
+/* A row of the source, and one that would be nearly 64 bits behind it. */
+static void rows_that_are_not_there_may_be_anywhere(void **state)
+{
+	struct engine_job *job = new_padded(40, 2, 0);
+
+	(void)state;
+	job->operands[1].spec.address.strides[0] = INT64_MAX / 2;
+	add_window(job, 1, 0, 1)->value.strides[0] = 1;
+	set_buffer(job, 1, NULL, 160);
+	assert_int_equal(check_job(job), has_kernel());
+}
+
 static void whole_lines_are_left_to_others(void **state)
 {
 	(void)state;
@@ -435,6 +465,8 @@ int main(void)
 		cmocka_unit_test(random_jobs_do_what_the_reference_does),
 		cmocka_unit_test(images_are_padded),
 		cmocka_unit_test(large_images_are_padded),
+		cmocka_unit_test(values_of_windows_may_be_as_large_as_fit),
+		cmocka_unit_test(rows_that_are_not_there_may_be_anywhere),
 		cmocka_unit_test(whole_lines_are_left_to_others),
 		cmocka_unit_test(rows_that_are_too_long_are_left_to_others),
 		cmocka_unit_test(plan_names_the_rows),

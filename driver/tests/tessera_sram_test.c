@@ -46,6 +46,7 @@ static struct tessera_bo *create_at(struct kunit *test, size_t size)
 
 	KUNIT_ASSERT_NOT_NULL(test, bo);
 	bo->base.base.dev = &tdev->drm;
+	bo->base.base.funcs = &tessera_sram_funcs;
 	bo->base.base.size = size;
 	bo->sram_backup = kunit_kzalloc(test, size, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, bo->sram_backup);

@@ -149,7 +149,7 @@ struct engine_transpose_kernels {
 	engine_join_kernel *join_transpose[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
 	engine_piece_kernel *stream_piece;
-	engine_far_kernel *copy_far;	/* NULL where memcpy() is as fast */
+	engine_far_kernel *copy_far;	/* NULL where there is none, and memcpy() has to do */
 };
 
 extern const struct engine_copy_kernels engine_copy_portable, engine_copy_avx2, engine_copy_avx512;

@@ -10,7 +10,7 @@
 
 enum { DST = ENGINE_BORDERS_DST, SRC = ENGINE_BORDERS_SRC, NUM_OPERANDS = ENGINE_BORDERS_OPERANDS };
 
-/* Rows without borders that are as long as this are streamed by themselves as fast. */
+/* Rows without borders that are as long as this are streamed by themselves no slower. */
 #define LONG_ROW_BYTES	1024
 
 /* So far ahead that memory has answered when a row's turn comes. */

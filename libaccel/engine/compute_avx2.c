@@ -7,6 +7,7 @@
 
 #include <immintrin.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "float.h"
 #include "program.h"
@@ -196,6 +197,30 @@ static inline TARGET void store_bf16(void *strip, uint32_t i, floats value)
 
 	store_16(strip, i, _mm256_srli_epi32(add(bits, add(last, set(0x7fff))), 16));
 }
+
+static inline TARGET void stream_f32(void *strip, uint32_t i, floats value)
+{
+	_mm256_stream_ps((float *)strip + i, value);
+}
+
+/* Undoes that both packings go by halves of a vector. */
+static inline TARGET integers in_order(integers packed)
+{
+	return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+/* 4 * LANES integers, each as the nearest that the type has. */
+#define STORE_SATURATED(type, PACK)								\
+static inline TARGET void store_saturated_##type(void *strip, uint32_t i, const integers *values) \
+{												\
+	integers low = _mm256_packs_epi32(values[0], values[1]);				\
+	integers high = _mm256_packs_epi32(values[2], values[3]);				\
+												\
+	_mm256_storeu_si256((__m256i *)((uint8_t *)strip + i), in_order(PACK(low, high)));	\
+}
+
+STORE_SATURATED(u8, _mm256_packus_epi16)
+STORE_SATURATED(i8, _mm256_packs_epi16)
 
 #include "compute_vector.h"
 

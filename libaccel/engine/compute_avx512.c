@@ -6,6 +6,7 @@
 #ifdef __x86_64__
 
 #include <immintrin.h>
+#include <string.h>
 
 #include "float.h"
 #include "program.h"
@@ -133,6 +134,31 @@ static inline TARGET void store_bf16(void *strip, uint32_t i, floats value)
 
 	store_16(strip, i, _mm512_srli_epi32(add(bits, add(last, set(0x7fff))), 16));
 }
+
+static inline TARGET void stream_f32(void *strip, uint32_t i, floats value)
+{
+	_mm512_stream_ps((float *)strip + i, value);
+}
+
+/* Undoes that both packings go by quarters of a vector. */
+static inline TARGET integers in_order(integers packed)
+{
+	return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13,
+							  2, 6, 10, 14, 3, 7, 11, 15), packed);
+}
+
+/* 4 * LANES integers, each as the nearest that the type has. */
+#define STORE_SATURATED(type, PACK)								\
+static inline TARGET void store_saturated_##type(void *strip, uint32_t i, const integers *values) \
+{												\
+	integers low = _mm512_packs_epi32(values[0], values[1]);				\
+	integers high = _mm512_packs_epi32(values[2], values[3]);				\
+												\
+	_mm512_storeu_si512((uint8_t *)strip + i, in_order(PACK(low, high)));			\
+}
+
+STORE_SATURATED(u8, _mm512_packus_epi16)
+STORE_SATURATED(i8, _mm512_packs_epi16)
 
 #include "compute_vector.h"
 

@@ -11,6 +11,8 @@
  *	load_x, store_x		of LANES elements; load_u8 and load_i8 differ in how they widen,
  *				store_8 keeps the lowest bits; store_f16 and store_bf16 round, and
  *				take no NaN but the canonical one
+ *	store_saturated_x	of four vectors of integers, as u8 or i8
+ *	stream_f32		to an address aligned to vectors, around the caches
  *	set, add, ..		integer and float operations, named as they are used here
  *
  * Rounding is to nearest even in all conversions of floats. A kernel works on as many points as
@@ -286,21 +288,90 @@ DEFINE_FROM_FLOAT(f32)
 #define MUL_ADD(a, b, c)	add_float(rounded(mul_float(a, b)), c)
 #define SUB_MUL(a, b, c)	mul_float(sub_float(a, b), c)
 
-#define DEFINE_CHAIN_FROM(name, OP, from, value)						\
-DEFINE_KERNEL(name##_##from##_u8,								\
-	      TO(8, nearest(clamp_positive(OP(value, B(f32), C(f32)), 0xff))))			\
-DEFINE_KERNEL(name##_##from##_i8,								\
-	      TO(8, nearest(clamp_float(OP(value, B(f32), C(f32)), -0x80, 0x7f))))		\
-DEFINE_KERNEL(name##_##from##_f16, TO(f16, canonical(OP(value, B(f32), C(f32)))))		\
-DEFINE_KERNEL(name##_##from##_bf16, TO(bf16, canonical(OP(value, B(f32), C(f32)))))		\
-DEFINE_KERNEL(name##_##from##_f32, TO(f32, canonical(OP(value, B(f32), C(f32)))))
+#define FLOAT_u8(strip, i)	float_of(load_u8(strip, i))
+#define FLOAT_i8(strip, i)	float_of(load_i8(strip, i))
+#define FLOAT_f16(strip, i)	load_f16(strip, i)
+#define FLOAT_bf16(strip, i)	load_bf16(strip, i)
+#define FLOAT_f32(strip, i)	load_f32(strip, i)
+
+/* The value of all points of a uniform strip. */
+static inline TARGET floats load_uniform(const void *strip, UNUSED uint32_t i)
+{
+	float value;
+
+	memcpy(&value, strip, sizeof(value));
+	return set_float(value);
+}
+
+/* What is below the types is left to the stores, to which a NaN is the lowest integer. */
+static inline TARGET integers nearest_u8(floats value)
+{
+	return nearest(min_float(set_float(UINT8_MAX), value));
+}
+
+static inline TARGET integers nearest_i8(floats value)
+{
+	return nearest(min_float(set_float(INT8_MAX), zero_for_nan(value)));
+}
+
+/* Four vectors of results, at point i. */
+#define DEFINE_STORE_FOUR_SATURATED(type)							\
+static inline TARGET void store_four_##type(void *strip, uint32_t i, const floats *values)	\
+{												\
+	const integers results[4] = {								\
+		nearest_##type(values[0]), nearest_##type(values[1]),				\
+		nearest_##type(values[2]), nearest_##type(values[3]),				\
+	};											\
+												\
+	store_saturated_##type(strip, i, results);						\
+}
+
+#define DEFINE_STORE_FOUR_FLOATS(name, store)							\
+static inline TARGET void name(void *strip, uint32_t i, const floats *values)			\
+{												\
+	for (uint32_t k = 0; k < 4; k++)							\
+		store(strip, i + k * LANES, canonical(values[k]));				\
+}
+
+DEFINE_STORE_FOUR_SATURATED(u8)
+DEFINE_STORE_FOUR_SATURATED(i8)
+DEFINE_STORE_FOUR_FLOATS(store_four_f16, store_f16)
+DEFINE_STORE_FOUR_FLOATS(store_four_bf16, store_bf16)
+DEFINE_STORE_FOUR_FLOATS(store_four_f32, store_f32)
+DEFINE_STORE_FOUR_FLOATS(stream_four_f32, stream_f32)
+
+#define DEFINE_CHAIN_KERNEL(name, OP, from, load, store)					\
+static TARGET void name(void *dst, const void *a, const void *b, const void *c, uint32_t count)	\
+{												\
+	for (uint32_t i = 0; i < count; i += 4 * LANES) {					\
+		floats values[4];								\
+												\
+		for (uint32_t k = 0, at = i; k < 4; k++, at += LANES)				\
+			values[k] = OP(FLOAT_##from(a, at), load(b, at), load(c, at));		\
+		store(dst, i, values);								\
+	}											\
+}
+
+_Static_assert(ENGINE_STRIP_ALIGNMENT % (4 * LANES) == 0, "strips are whole blocks of vectors");
+
+#define DEFINE_CHAIN_FROM_TO(name, OP, from, to)						\
+DEFINE_CHAIN_KERNEL(name##_##from##_##to, OP, from, load_f32, store_four_##to)			\
+DEFINE_CHAIN_KERNEL(uniform_##name##_##from##_##to, OP, from, load_uniform, store_four_##to)
+
+#define DEFINE_CHAIN_FROM(name, OP, from)							\
+DEFINE_CHAIN_FROM_TO(name, OP, from, u8)							\
+DEFINE_CHAIN_FROM_TO(name, OP, from, i8)							\
+DEFINE_CHAIN_FROM_TO(name, OP, from, f16)							\
+DEFINE_CHAIN_FROM_TO(name, OP, from, bf16)							\
+DEFINE_CHAIN_FROM_TO(name, OP, from, f32)							\
+DEFINE_CHAIN_KERNEL(streaming_##name##_##from, OP, from, load_uniform, stream_four_f32)
 
 #define DEFINE_CHAIN(name, OP)									\
-DEFINE_CHAIN_FROM(name, OP, u8, float_of(A(u8)))						\
-DEFINE_CHAIN_FROM(name, OP, i8, float_of(A(i8)))						\
-DEFINE_CHAIN_FROM(name, OP, f16, A(f16))							\
-DEFINE_CHAIN_FROM(name, OP, bf16, A(bf16))							\
-DEFINE_CHAIN_FROM(name, OP, f32, A(f32))
+DEFINE_CHAIN_FROM(name, OP, u8)									\
+DEFINE_CHAIN_FROM(name, OP, i8)									\
+DEFINE_CHAIN_FROM(name, OP, f16)								\
+DEFINE_CHAIN_FROM(name, OP, bf16)								\
+DEFINE_CHAIN_FROM(name, OP, f32)
 
 DEFINE_CHAIN(mul_add, MUL_ADD)
 DEFINE_CHAIN(sub_mul, SUB_MUL)
@@ -382,6 +453,16 @@ const struct engine_compute_kernels TABLE = {
 		[ENGINE_CHAIN_MUL_ADD] = CHAIN(mul_add),
 		[ENGINE_CHAIN_SUB_MUL] = CHAIN(sub_mul),
 		[ENGINE_CHAIN_FMA] = CHAIN(fma),
+	},
+	.uniform_chains = {
+		[ENGINE_CHAIN_MUL_ADD] = CHAIN(uniform_mul_add),
+		[ENGINE_CHAIN_SUB_MUL] = CHAIN(uniform_sub_mul),
+		[ENGINE_CHAIN_FMA] = CHAIN(uniform_fma),
+	},
+	.streaming_chains = {
+		[ENGINE_CHAIN_MUL_ADD] = CHAIN_FROM(streaming_mul_add),
+		[ENGINE_CHAIN_SUB_MUL] = CHAIN_FROM(streaming_sub_mul),
+		[ENGINE_CHAIN_FMA] = CHAIN_FROM(streaming_fma),
 	},
 	.casting = {
 		[0] = {

@@ -138,15 +138,17 @@ static void add_cast(struct engine_program *program, struct assignment *assignme
 
 	if (at_once) {
 		add_whole(program, assignment, instruction,
-			  &(struct engine_step){ at_once, dst, { src } });
+			  &(struct engine_step){ .kernel = at_once, .dst = dst, .src = { src } });
 	} else {
 		middle = take_strip(assignment, wide_types[wide]);
 		add_step(program, &(struct engine_step){
-			FIND(assignment->kernels, widening[from]), middle, { src },
+			.kernel = FIND(assignment->kernels, widening[from]),
+			.dst = middle, .src = { src },
 		});
 		add_step(program, &(struct engine_step){
-			FIND(assignment->kernels, narrowing[wide][instruction->flags][to]),
-			dst, { middle },
+			.kernel = FIND(assignment->kernels,
+				       narrowing[wide][instruction->flags][to]),
+			.dst = dst, .src = { middle },
 		});
 		release_strip(assignment, middle);
 	}
@@ -157,6 +159,8 @@ static void add_cast(struct engine_program *program, struct assignment *assignme
 static void add_constants(struct engine_program *program, struct assignment *assignment,
 			  const struct drm_tessera_instruction *instructions, uint32_t count)
 {
+	const uint32_t sources = assignment->taken;
+
 	for (uint32_t n = 0; n < count; n++) {
 		const struct drm_tessera_instruction *instruction = &instructions[n];
 
@@ -168,6 +172,7 @@ static void add_constants(struct engine_program *program, struct assignment *ass
 			.strip = take_strip(assignment, engine_dtype_type(instruction->dtype)),
 		};
 	}
+	program->uniform = assignment->taken & ~sources;
 	assignment->kept = assignment->taken;
 }
 
@@ -287,9 +292,8 @@ static enum engine_chain take_operations(struct chain *chain, int link)
 	return ENGINE_NUM_CHAINS;
 }
 
-/* Takes a last cast, if there is one and the set has a kernel with it. */
-static engine_strip_kernel *take_last_cast(struct chain *chain,
-					   engine_strip_kernel *const *kernels_to)
+/* Takes a last cast, if there is one and the set has a kernel with it; returns to what type. */
+static enum engine_type take_last_cast(struct chain *chain, engine_strip_kernel *const *kernels_to)
 {
 	const struct engine_program *program = chain->program;
 	const struct note *note = &chain->notes[chain->next];
@@ -300,9 +304,9 @@ static engine_strip_kernel *take_last_cast(struct chain *chain,
 	    note->flags != flags || !kernels_to[note->to] ||
 	    program->steps[chain->next].src[0] != program->steps[chain->next - 1].dst ||
 	    !is_for_next(program, chain->next - 1))
-		return kernels_to[ENGINE_F32];
+		return ENGINE_F32;
 	chain->next++;
-	return kernels_to[note->to];
+	return note->to;
 }
 
 static bool match_chain(struct chain *chain, const struct engine_compute_kernels *kernels)
@@ -311,10 +315,15 @@ static bool match_chain(struct chain *chain, const struct engine_compute_kernels
 	int link = take_first_cast(chain);
 	enum engine_chain operations = take_operations(chain, link);
 	struct engine_step *step = &chain->step;
+	enum engine_type to;
 
 	if (operations == ENGINE_NUM_CHAINS)
 		return false;
-	step->kernel = take_last_cast(chain, kernels->chains[operations][chain->from]);
+	to = take_last_cast(chain, kernels->chains[operations][chain->from]);
+	step->kernel = kernels->chains[operations][chain->from][to];
+	step->uniform_kernel = kernels->uniform_chains[operations][chain->from][to];
+	if (to == ENGINE_F32)
+		step->streaming_kernel = kernels->streaming_chains[operations][chain->from];
 	step->dst = chain->program->steps[chain->next - 1].dst;
 	return step->kernel && chain->next > first + 1 && step->dst != step->src[0] &&
 	       step->dst != step->src[1] && step->dst != step->src[2];
@@ -414,25 +423,64 @@ void engine_program_begin(const struct engine_program *program, uint8_t *strips,
 	}
 }
 
-static void run_step(const struct engine_step *step, uint8_t *const *strips, uint8_t *dst,
-		     uint32_t count)
+static bool is_uniform(const struct engine_step *step, uint32_t uniform)
 {
-	step->kernel(dst, strips[step->src[0]], strips[step->src[1]], strips[step->src[2]], count);
+	return uniform >> step->src[1] & uniform >> step->src[2] & 1;
+}
+
+static void run_kernel(engine_strip_kernel *kernel, const struct engine_step *step,
+		       uint8_t *const *strips, uint8_t *dst, uint32_t count)
+{
+	kernel(dst, strips[step->src[0]], strips[step->src[1]], strips[step->src[2]], count);
+}
+
+static void run_step(const struct engine_step *step, uint8_t *const *strips, uint32_t uniform,
+		     uint8_t *dst, uint32_t count)
+{
+	if (step->uniform_kernel && is_uniform(step, uniform))
+		run_kernel(step->uniform_kernel, step, strips, dst, count);
+	else
+		run_kernel(step->kernel, step, strips, dst, count);
+}
+
+static void run_steps(const struct engine_program *program, uint8_t *const *strips,
+		      uint32_t uniform, uint32_t num_steps, uint32_t count)
+{
+	for (uint32_t n = 0; n < num_steps; n++) {
+		const struct engine_step *step = &program->steps[n];
+
+		run_step(step, strips, uniform | program->uniform, strips[step->dst], count);
+	}
 }
 
 void engine_program_run(const struct engine_program *program, uint8_t *const *strips,
-			uint32_t count)
+			uint32_t uniform, uint32_t count)
 {
-	for (uint32_t n = 0; n < program->num_steps; n++)
-		run_step(&program->steps[n], strips, strips[program->steps[n].dst], count);
+	run_steps(program, strips, uniform, program->num_steps, count);
 }
 
 void engine_program_run_to(const struct engine_program *program, uint8_t *const *strips,
-			   uint8_t *result, uint32_t count)
+			   uint32_t uniform, uint8_t *result, uint32_t count)
 {
 	const uint32_t last = program->num_steps - 1;
 
-	for (uint32_t n = 0; n < last; n++)
-		run_step(&program->steps[n], strips, strips[program->steps[n].dst], count);
-	run_step(&program->steps[last], strips, result, count);
+	run_steps(program, strips, uniform, last, count);
+	run_step(&program->steps[last], strips, uniform | program->uniform, result, count);
+}
+
+bool engine_program_can_stream(const struct engine_program *program, uint32_t uniform)
+{
+	const struct engine_step *step = &program->steps[program->num_steps - 1];
+
+	return step->streaming_kernel && is_uniform(step, uniform | program->uniform);
+}
+
+void engine_program_stream_to(const struct engine_program *program, uint8_t *const *strips,
+			      uint32_t uniform, uint8_t *result, uint32_t count)
+{
+	const uint32_t last = program->num_steps - 1;
+	const struct engine_step *step = &program->steps[last];
+
+	run_steps(program, strips, uniform, last, count);
+	run_kernel(step->streaming_kernel, step, strips, result, count);
 }

@@ -68,6 +68,10 @@ struct engine_compute_kernels {
 	engine_strip_kernel *casting[ENGINE_NUM_FLAGS][ENGINE_NUM_TYPES][ENGINE_NUM_TYPES];
 	/* by types of a and of the result; integer results saturate. NULL: the steps one by one */
 	engine_strip_kernel *chains[ENGINE_NUM_CHAINS][ENGINE_NUM_TYPES][ENGINE_NUM_TYPES];
+	/* the same where b and c are uniform: all points have the value of the first */
+	engine_strip_kernel *uniform_chains[ENGINE_NUM_CHAINS][ENGINE_NUM_TYPES][ENGINE_NUM_TYPES];
+	/* uniform as well, to f32 around the caches: by the type of a */
+	engine_strip_kernel *streaming_chains[ENGINE_NUM_CHAINS][ENGINE_NUM_TYPES];
 	engine_strip_kernel *widening[ENGINE_NUM_TYPES];
 	engine_strip_kernel *narrowing[ENGINE_NUM_WIDE][ENGINE_NUM_FLAGS][ENGINE_NUM_TYPES];
 };
@@ -77,6 +81,8 @@ extern const struct engine_compute_kernels engine_compute_portable, engine_compu
 
 struct engine_step {
 	engine_strip_kernel *kernel;
+	engine_strip_kernel *uniform_kernel;	/* where b and c are; may be NULL */
+	engine_strip_kernel *streaming_kernel;	/* there, and dst is at a line; may be NULL */
 	uint8_t dst;
 	uint8_t src[3];
 };
@@ -94,6 +100,7 @@ struct engine_program {
 	uint32_t strip_bytes;
 	uint32_t result;		/* the strip that register 0 has at the end */
 	bool ends_with_result;		/* the last step leaves it there */
+	uint32_t uniform;		/* strips of constants, by bit */
 	uint32_t num_constants;
 	uint32_t num_steps;
 	struct engine_constant constants[DRM_TESSERA_MAX_INSTRUCTIONS];
@@ -118,13 +125,27 @@ void engine_program_begin(const struct engine_program *program, uint8_t *strips,
 
 /*
  * Runs it on the first count points of the strips that begin at the addresses given. Source k is in
- * strip k. What sources and constants hold stays as it is.
+ * strip k; those in uniform, by bit, hold one value at all points. What sources and constants hold
+ * stays as it is.
  */
 void engine_program_run(const struct engine_program *program, uint8_t *const *strips,
-			uint32_t count);
+			uint32_t uniform, uint32_t count);
 
-/* The same for one that ends with its result, which is put where it is told. */
+/*
+ * The same for one that ends with its result, which is put where it is told, and not where a source
+ * is.
+ */
 void engine_program_run_to(const struct engine_program *program, uint8_t *const *strips,
-			   uint8_t *result, uint32_t count);
+			   uint32_t uniform, uint8_t *result, uint32_t count);
+
+/* Whether such a program can put its result there around the caches. */
+bool engine_program_can_stream(const struct engine_program *program, uint32_t uniform);
+
+/*
+ * The same around the caches. The result begins at a line, and there are a multiple of
+ * ENGINE_STRIP_ALIGNMENT points.
+ */
+void engine_program_stream_to(const struct engine_program *program, uint8_t *const *strips,
+			      uint32_t uniform, uint8_t *result, uint32_t count);
 
 #endif /* TESSERA_ENGINE_PROGRAM_H */

@@ -101,6 +101,7 @@ static void compute(const struct engine_crossed *crossed, uint8_t *packed,
 		    const uint8_t *const *memory, int64_t count)
 {
 	const struct engine_program *program = &crossed->plan->program;
+	const uint32_t sources = (1u << (crossed->plan->num_operands - 1)) - 1;
 	const bool is_whole = count % ENGINE_STRIP_ALIGNMENT == 0;
 	uint8_t *strips[ENGINE_MAX_STRIPS];
 	uint8_t *result;
@@ -116,7 +117,9 @@ static void compute(const struct engine_crossed *crossed, uint8_t *packed,
 			memcpy(strips[k - 1], memory[k], (size_t)(count * size_of(crossed, k)));
 	}
 	result = is_whole ? packed : strips[program->result];
-	engine_program_run_to(program, strips, result, (uint32_t)count);
+	/* source k is in strip k - 1; those that are no runs stand still */
+	engine_program_run_to(program, strips, sources & ~(crossed->runs >> 1), result,
+			      (uint32_t)count);
 	if (!is_whole)
 		memcpy(packed, result, (size_t)(count * size_of(crossed, DST)));
 }

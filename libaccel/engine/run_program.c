@@ -7,6 +7,7 @@
  * order of their sources are run_crossed.c's.
  */
 #include <stddef.h>
+#include <string.h>
 
 #include "arithmetic.h"
 #include "kernels.h"
@@ -39,6 +40,15 @@ struct block {
 	bool is_beyond;			/* there is no such block */
 };
 
+/* How a block of these extents is computed, wherever it lies in its panel. */
+struct manner {
+	int64_t extents[NUM_LOOPS];
+	int64_t points;			/* at a time: a row, or all of the block */
+	uint32_t direct;		/* operands, by bit: read or stored where they lie */
+	uint32_t uniform;		/* strips, by bit: of one value at these points */
+	bool is_computed_there;		/* the last step leaves the result where it is to lie */
+};
+
 /* A box of a program on its way. */
 struct pass {
 	struct engine_run *run;
@@ -49,6 +59,7 @@ struct pass {
 	struct loaded loaded[DRM_TESSERA_MAX_OPERANDS];
 	uint8_t *strips;
 	const struct engine_panel *panel;	/* that is computed */
+	struct manner manner;		/* of the block before; no extents: there is none */
 	struct block block;			/* that is next there */
 	int64_t due;			/* points that are to be computed before more is filled */
 };
@@ -159,11 +170,11 @@ static bool is_loaded(struct loaded *loaded, const uint8_t *address, const struc
 	return is_same;
 }
 
-/* Whether an operand has the same value at all points of any block. */
-static bool is_constant(const struct pass *pass, uint32_t k)
+/* Whether an operand has the same value at all points of blocks that are as large. */
+static bool is_constant(const struct pass *pass, uint32_t k, const int64_t *extents)
 {
 	for (int loop = 0; loop < NUM_LOOPS; loop++)
-		if (pass->sides[loop] > 1 && stride_of(pass, k, loop))
+		if (extents[loop] > 1 && stride_of(pass, k, loop))
 			return false;
 	return true;
 }
@@ -177,8 +188,8 @@ static void load(struct pass *pass, uint32_t k, const struct block *block)
 	struct transfer transfer;
 
 	/* a whole block of a constant will do for all that are smaller */
-	for (int loop = 0; loop < NUM_LOOPS && is_constant(pass, k); loop++)
-		loaded.extents[loop] = pass->sides[loop];
+	if (is_constant(pass, k, pass->sides))
+		memcpy(loaded.extents, pass->sides, sizeof(loaded.extents));
 	/* what is in order may be in the place of what was */
 	if (!(pass->panels.crossed >> k & 1) && is_loaded(&pass->loaded[k], memory, &loaded))
 		return;
@@ -328,32 +339,63 @@ static int64_t points_of(const struct block *block)
 	return block->extents[OUTER] * block->extents[MIDDLE] * block->extents[INNER];
 }
 
-/*
- * Sources that need not be loaded, by bit: so many points of each lie in memory as they would in
- * strips, and no more are read there than there are. Not one that is itself the result.
- */
-static uint32_t find_direct(const struct pass *pass, const struct block *block, int64_t points)
+/* Strips of sources that stand still over a part of a block, by bit. */
+static uint32_t find_uniform(const struct pass *pass, const struct block *part)
+{
+	uint32_t uniform = 0;
+
+	for (uint32_t k = 1; k < pass->run->plan->num_operands; k++)
+		if (pass->access.index_streams[k] == ENGINE_NO_STREAM &&
+		    is_constant(pass, k, part->extents))
+			uniform |= 1u << strip_of(pass, k);
+	return uniform;
+}
+
+/* Whether the last step can put its result into memory, with no point more. */
+static bool is_computed_there(const struct pass *pass, const struct manner *manner)
 {
 	const struct engine_plan *plan = pass->run->plan;
-	struct block row = *block;
+
+	if (!plan->program.ends_with_result || manner->points % ENGINE_STRIP_ALIGNMENT ||
+	    (plan->streams && !engine_program_can_stream(&plan->program, manner->uniform)))
+		return false;
+	for (uint32_t k = 1; k < plan->num_operands; k++)
+		if (pass->panel->views[k].address == pass->panel->views[0].address)
+			return false;
+	return true;
+}
+
+/*
+ * Operands that need not be loaded or stored, by bit: a block, or a row of it, of each lies in
+ * memory as it would in a strip, and no more points are touched there than there are. Not a source
+ * that is itself the result; and a result if it is computed there, or streamed from its strip.
+ */
+static uint32_t find_direct(const struct pass *pass, const struct block *part,
+			    const struct manner *manner)
+{
+	const struct engine_plan *plan = pass->run->plan;
+	const bool is_whole = manner->points % ENGINE_STRIP_ALIGNMENT == 0;
+	const bool is_streamed = plan->streams && manner->points << plan->operands[0].size_shift >=
+						  LONG_ROW_BYTES;
 	uint32_t direct = 0;
 
-	if (points < points_of(block))
-		row.extents[OUTER] = row.extents[MIDDLE] = 1;
 	for (uint32_t k = 1; k < plan->num_operands; k++)
 		if (pass->access.index_streams[k] == ENGINE_NO_STREAM &&
-		    (points % ENGINE_STRIP_ALIGNMENT == 0 || (pass->panels.crossed >> k & 1)) &&
-		    is_in_order(pass, k, &row) && strip_of(pass, k) != plan->program.result)
+		    (is_whole || (pass->panels.crossed >> k & 1)) &&
+		    is_in_order(pass, k, part) && strip_of(pass, k) != plan->program.result)
 			direct |= 1u << k;
+	if (pass->access.index_streams[0] == ENGINE_NO_STREAM && is_in_order(pass, 0, part) &&
+	    (manner->is_computed_there || is_streamed))
+		direct |= 1;
 	return direct;
 }
 
-static int load_sources(struct pass *pass, const struct block *block, uint32_t direct)
+static int load_sources(struct pass *pass, const struct block *block)
 {
 	for (uint32_t k = 1; k < pass->run->plan->num_operands; k++) {
 		int error = 0;
 
-		if (direct >> k & 1)
+		if (pass->manner.direct >> k & 1)
 			continue;
 		if (pass->access.index_streams[k] == ENGINE_NO_STREAM)
 			load(pass, k, block);
@@ -390,82 +432,106 @@ static void fetch(const struct pass *pass, uint32_t k, const struct block *block
 	}
 }
 
-/* Those that are read where they are, are fetched row by row. */
-static void fetch_sources(const struct pass *pass, const struct block *block, uint32_t direct)
+/* Not those that are read where they lie: the CPU sees them come. */
+static void fetch_sources(const struct pass *pass, const struct block *block)
 {
 	for (uint32_t k = 1; k < pass->run->plan->num_operands; k++)
-		if (!((direct | pass->panels.crossed) >> k & 1) &&
+		if (!((pass->manner.direct | pass->panels.crossed) >> k & 1) &&
 		    pass->access.index_streams[k] == ENGINE_NO_STREAM)
 			fetch(pass, k, block);
 }
 
 /*
- * Where the strips begin: those of sources that are read where they are lie in memory. What is the
- * same for all rows of a block is found out once.
+ * Where the strips begin: those of operands that are read or stored where they lie are in memory.
+ * What is the same for all rows of a block is found out once.
  */
 struct rows {
 	uint8_t *strips[ENGINE_MAX_STRIPS];
 	uint8_t *first[DRM_TESSERA_MAX_OPERANDS];	/* of each operand, at the first row */
 	uint32_t num_operands;
-	uint32_t direct;
-	uint32_t fetched;				/* for the block that follows */
 	int64_t bytes[DRM_TESSERA_MAX_OPERANDS];	/* of a row */
-	int64_t ahead[DRM_TESSERA_MAX_OPERANDS];	/* to the same row of the next block */
 };
 
-static void init_rows(struct rows *rows, const struct pass *pass, const struct block *block,
-		      uint32_t direct, int64_t points)
+static void init_rows(struct rows *rows, const struct pass *pass, const struct block *block)
 {
 	const struct engine_plan *plan = pass->run->plan;
+	const struct manner *manner = &pass->manner;
 
 	rows->num_operands = plan->num_operands;
-	rows->direct = direct;
-	rows->fetched = pass->block.is_beyond || !pass->run->scratch ? 0 :
-			direct & ~pass->panels.crossed;
 	for (uint32_t s = 0; s < plan->program.num_strips; s++)
 		rows->strips[s] = strip_at(pass, s);
 	for (uint32_t k = 0; k < plan->num_operands; k++) {
-		rows->bytes[k] = points << plan->operands[k].size_shift;
-		rows->ahead[k] = place(pass, k, &pass->block) - place(pass, k, block);
-		rows->first[k] = direct >> k & 1 ? place(pass, k, block) :
-						   rows->strips[strip_of(pass, k)];
+		rows->bytes[k] = manner->points << plan->operands[k].size_shift;
+		rows->first[k] = manner->direct >> k & 1 ? place(pass, k, block) :
+							   rows->strips[strip_of(pass, k)];
 	}
 }
 
-/* Computes row number n, which lies at r and j in the block. */
-static void compute_row(struct rows *rows, const struct pass *pass, int64_t n, int64_t r, int64_t j,
-			int64_t points)
+/* Row number n of an operand, which lies at r and j in the block. */
+static uint8_t *row_at(const struct rows *rows, const struct pass *pass, uint32_t k, int64_t n,
+		       int64_t r, int64_t j)
 {
-	/* the destination's comes first: where it is a source's own, both are the same */
-	for (uint32_t k = 0; k < rows->num_operands; k++) {
-		uint8_t *row = rows->first[k] + n * rows->bytes[k];
-
-		if (rows->direct >> k & 1)
-			row = rows->first[k] + r * stride_of(pass, k, OUTER) +
-			      j * stride_of(pass, k, MIDDLE);
-		if (rows->fetched >> k & 1)
-			engine_fetch_rows(row + rows->ahead[k], 1, 0, rows->bytes[k]);
-		rows->strips[strip_of(pass, k)] = row;
-	}
-	engine_program_run(&pass->run->plan->program, rows->strips, (uint32_t)points);
+	if (pass->manner.direct >> k & 1)
+		return rows->first[k] + r * stride_of(pass, k, OUTER) +
+		       j * stride_of(pass, k, MIDDLE);
+	return rows->first[k] + n * rows->bytes[k];
 }
 
-/* So many points at a time: a row, or all of the block. */
-static void compute(const struct pass *pass, const struct block *block, uint32_t direct,
-		    int64_t points)
+/* Computes points whose result lies in memory as in a strip, and puts it there. */
+static void compute_to(const struct pass *pass, const struct rows *rows, uint8_t *memory)
 {
-	const bool is_whole = points == points_of(block);
+	const struct engine_plan *plan = pass->run->plan;
+	const struct engine_program *program = &plan->program;
+	const uint32_t size_shift = plan->operands[0].size_shift;
+	const uint32_t uniform = pass->manner.uniform, points = (uint32_t)pass->manner.points;
+	const struct engine_tile run = {
+		.extents = { 1, points },
+		.dst_strides = { 0, (int64_t)1 << size_shift },
+		.src_strides = { 0, (int64_t)1 << size_shift },
+	};
+
+	if (pass->manner.is_computed_there && !plan->streams) {
+		engine_program_run_to(program, rows->strips, uniform, memory, points);
+	} else if (pass->manner.is_computed_there && (uintptr_t)memory % LINE_BYTES == 0) {
+		engine_program_stream_to(program, rows->strips, uniform, memory, points);
+	} else {
+		engine_program_run(program, rows->strips, uniform, points);
+		plan->isa->copy->stream_run[size_shift](memory, rows->strips[program->result],
+							&run);
+	}
+}
+
+static void compute_row(struct rows *rows, const struct pass *pass, int64_t n, int64_t r, int64_t j)
+{
+	const struct engine_program *program = &pass->run->plan->program;
+	uint8_t *result = row_at(rows, pass, 0, n, r, j);
+
+	/* the result's comes first: where it is a source's own, both are the same */
+	if (!(pass->manner.direct & 1))
+		rows->strips[program->result] = result;
+	for (uint32_t k = 1; k < rows->num_operands; k++)
+		rows->strips[strip_of(pass, k)] = row_at(rows, pass, k, n, r, j);
+	if (pass->manner.direct & 1)
+		compute_to(pass, rows, result);
+	else
+		engine_program_run(program, rows->strips, pass->manner.uniform,
+				   (uint32_t)pass->manner.points);
+}
+
+/* So many points at a time as is the manner. */
+static void compute(const struct pass *pass, const struct block *block)
+{
 	struct rows rows;
 	int64_t n = 0;
 
-	init_rows(&rows, pass, block, direct, points);
-	if (is_whole) {
-		compute_row(&rows, pass, 0, 0, 0, points);
+	init_rows(&rows, pass, block);
+	if (pass->manner.points == points_of(block)) {
+		compute_row(&rows, pass, 0, 0, 0);
 		return;
 	}
 	for (int64_t r = 0; r < block->extents[OUTER]; r++)
 		for (int64_t j = 0; j < block->extents[MIDDLE]; j++)
-			compute_row(&rows, pass, n++, r, j, points);
+			compute_row(&rows, pass, n++, r, j);
 }
 
 /* Goes to the next block of the panel, the last loop fastest. */
@@ -485,15 +551,41 @@ static void go_to_next(const struct pass *pass, struct block *block)
 		block->extents[loop] = min(pass->sides[loop], extents[loop] - block->first[loop]);
 }
 
-/* Points that are computed at a time: rows where these are in order and the block is not. */
-static int64_t choose_points(const struct pass *pass, const struct block *block)
+/* With all points of a part of a block at a time. */
+static struct manner manner_of(const struct pass *pass, const struct block *part)
 {
-	const int64_t row = block->extents[INNER], all = points_of(block);
+	struct manner manner = { .points = points_of(part), .uniform = find_uniform(pass, part) };
 
-	if (row < LONG_ROW_POINTS || row % ENGINE_STRIP_ALIGNMENT ||
-	    find_direct(pass, block, row) == find_direct(pass, block, all))
-		return all;
-	return row;
+	manner.is_computed_there = is_computed_there(pass, &manner);
+	manner.direct = find_direct(pass, part, &manner);
+	return manner;
+}
+
+/* By rows, where more is in order, or uniform, in these than in the block. */
+static void choose_manner(struct pass *pass, const struct block *block)
+{
+	struct block row = *block;
+	struct manner by_rows;
+
+	if (!memcmp(pass->manner.extents, block->extents, sizeof(block->extents)))
+		return;
+	pass->manner = manner_of(pass, block);
+	row.extents[OUTER] = row.extents[MIDDLE] = 1;
+	by_rows = manner_of(pass, &row);
+	if (by_rows.points >= LONG_ROW_POINTS && by_rows.points % ENGINE_STRIP_ALIGNMENT == 0 &&
+	    (by_rows.direct != pass->manner.direct || by_rows.uniform != pass->manner.uniform))
+		pass->manner = by_rows;
+	memcpy(pass->manner.extents, block->extents, sizeof(block->extents));
+}
+
+static int store_result(struct pass *pass, const struct block *block)
+{
+	if (pass->manner.direct & 1)
+		return 0;
+	if (pass->access.index_streams[0] != ENGINE_NO_STREAM)
+		return copy_indirect(pass, 0, block);
+	store(pass, block);
+	return 0;
 }
 
 static int run_block(struct pass *pass)
@@ -501,20 +593,17 @@ static int run_block(struct pass *pass)
 	const struct engine_plan *plan = pass->run->plan;
 	const struct block block = pass->block;
 	const int64_t count = points_of(&block);
-	const int64_t points = choose_points(pass, &block);
-	const uint32_t direct = find_direct(pass, &block, points);
-	int error = load_sources(pass, &block, direct);
+	int error;
 
+	choose_manner(pass, &block);
+	error = load_sources(pass, &block);
 	if (error)
 		return error;
 	go_to_next(pass, &pass->block);
 	if (!pass->block.is_beyond && pass->run->scratch)
-		fetch_sources(pass, &pass->block, direct);
-	compute(pass, &block, direct, points);
-	if (pass->access.index_streams[0] == ENGINE_NO_STREAM)
-		store(pass, &block);
-	else
-		error = copy_indirect(pass, 0, &block);
+		fetch_sources(pass, &pass->block);
+	compute(pass, &block);
+	error = store_result(pass, &block);
 	if (error)
 		return error;
 	pass->due -= count;
@@ -538,6 +627,7 @@ static void begin_panel(struct pass *pass, const struct engine_panel *panel)
 {
 	pass->panel = panel;
 	pass->due = 0;
+	pass->manner.extents[INNER] = 0;
 	pass->block = (struct block){ .is_beyond = false };
 	for (int loop = 0; loop < NUM_LOOPS; loop++)
 		pass->block.extents[loop] = min(pass->sides[loop], panel->place.extents[loop]);

@@ -2,7 +2,8 @@
 /*
  * What tests of the engine's ways for large jobs share: a job is run as if it were large, on every
  * instruction set that the CPU has, in memory that begins and that ends at a guard page, with
- * scratch and where another run has that, against the reference.
+ * scratch and where another run has that, and as if it were too small to be streamed, against the
+ * reference.
  */
 #ifndef TESSERA_LARGE_TEST_H
 #define TESSERA_LARGE_TEST_H
@@ -70,8 +71,15 @@ static inline void set_memory(struct large *large, uint8_t *const *memory)
 	}
 }
 
-/* Runs it on the instruction set chosen, at either end of the memory's pages. */
-static inline void run_large(struct large *large, bool at_end, bool has_scratch)
+/* How it is run: at either end of the memory's pages. */
+struct large_run {
+	bool at_end;
+	bool has_scratch;
+	bool streams;
+};
+
+/* Runs it on the instruction set chosen. */
+static inline void run_large(struct large *large, const struct large_run *run)
 {
 	struct guarded memory[DRM_TESSERA_MAX_OPERANDS];
 	uint8_t *bytes[DRM_TESSERA_MAX_OPERANDS];
@@ -83,15 +91,17 @@ static inline void run_large(struct large *large, bool at_end, bool has_scratch)
 	for (uint32_t k = 0; k < job->num_operands; k++) {
 		if (!large->initial[k])
 			continue;
-		memory[k] = guarded_copy(large->initial[k], job->operands[k].buffer.size, at_end);
+		memory[k] = guarded_copy(large->initial[k], job->operands[k].buffer.size,
+					 run->at_end);
 		bytes[k] = memory[k].bytes;
 	}
 	set_memory(large, bytes);
 	plan = create_large_plan(job);
 	/* where blocks are fetched to the second cache, or to the first */
-	plan->first_cache = at_end ? 32 << 10 : 48 << 10;
+	plan->first_cache = run->at_end ? 32 << 10 : 48 << 10;
+	plan->streams = run->streams;
 	engine_plan_describe(plan, large->text, sizeof(large->text));
-	plan->scratch->is_taken = !has_scratch;
+	plan->scratch->is_taken = !run->has_scratch;
 	if (engine_plan_run(plan, NULL, &fault))
 		fail_msg("%s: %s", large->text, fault.text);
 	engine_plan_destroy(plan);
@@ -125,9 +135,10 @@ static inline void check_large(struct engine_job *job, const char *has, const ch
 		if (!engine_isa_at(n)->is_available())
 			continue;
 		setenv(ENGINE_ISA_VARIABLE, engine_isa_at(n)->name, 1);
-		run_large(&large, true, true);
-		run_large(&large, false, true);
-		run_large(&large, true, false);
+		run_large(&large, &(struct large_run){ true, true, false });
+		run_large(&large, &(struct large_run){ true, true, true });
+		run_large(&large, &(struct large_run){ false, true, true });
+		run_large(&large, &(struct large_run){ true, false, true });
 		unsetenv(ENGINE_ISA_VARIABLE);
 		if (!strstr(large.text, has) || strstr(large.text, lacks))
 			fail_msg("%s: expected to have \"%s\", and not \"%s\"", large.text, has,

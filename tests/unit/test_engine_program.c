@@ -635,14 +635,18 @@ static void nchw_floats_become_quantized_nhwc(void **state)
 
 /*
  * Chains: instructions that engines like to take together, one by one as the reference does them.
- * A job of 200 points and a rest: more than any vector, and not a multiple of one.
+ * A job of 200 points and a rest: more than any vector, and not a multiple of one; or of whole
+ * strips.
  */
-#define CHAIN_POINTS	211
+#define CHAIN_POINTS		211
+#define CHAIN_STRIP_POINTS	256
 
 struct chain {
 	uint32_t from, to;
 	uint8_t opcodes[2];		/* of f32, between two casts; the second may be 0 */
 	bool is_swapped;		/* the chain's value is the second source of each */
+	uint32_t points;
+	const uint64_t *uniform;	/* what the other sources have at all points, if not NULL */
 };
 
 static void add_chain(struct engine_job *job, const struct chain *chain)
@@ -664,12 +668,13 @@ static void add_chain(struct engine_job *job, const struct chain *chain)
 }
 
 /* Values of which products and sums are near each other, ties, and all the extremes. */
-static void fill_chain_sources(uint8_t *const *sources, uint32_t from)
+static void fill_chain_sources(uint8_t *const *sources, const struct chain *chain)
 {
-	const struct values values = extremes(from), others = extremes(DRM_TESSERA_DTYPE_F32);
-	const uint32_t size = engine_dtype_size(from);
+	const struct values values = extremes(chain->from);
+	const struct values others = extremes(DRM_TESSERA_DTYPE_F32);
+	const uint32_t size = engine_dtype_size(chain->from);
 
-	for (size_t i = 0; i < CHAIN_POINTS; i++) {
+	for (size_t i = 0; i < chain->points; i++) {
 		float b = (float)(i % 17) / 8 - 1, c = (float)(i % 29) * 4.5f - 60;
 		uint64_t other = others.bits[i / 3 % others.count];
 
@@ -677,32 +682,36 @@ static void fill_chain_sources(uint8_t *const *sources, uint32_t from)
 		memcpy(sources[1] + i * 4, i % 3 == 1 ? (void *)&other : (void *)&b, 4);
 		memcpy(sources[2] + i * 4, i % 3 == 2 ? (void *)&other : (void *)&c, 4);
 	}
+	for (uint32_t n = 0; n < 2 && chain->uniform; n++)
+		memcpy(sources[n + 1], &chain->uniform[n], 4);
 }
 
 static void check_chain(const struct chain *chain)
 {
 	const uint32_t sizes[3] = { engine_dtype_size(chain->from), 4, 4 };
 	const uint32_t size = engine_dtype_size(chain->to);
-	uint8_t *sources[3], *results = calloc(CHAIN_POINTS, 8);
+	const size_t step = chain->uniform ? 0 : 1;	/* of the other sources */
+	uint8_t *sources[3], *results = calloc(chain->points, 8);
 	struct engine_job *job = new_job(3, DRM_TESSERA_DTYPE_F32), copy;
 
 	job->operands[0].spec.dtype = chain->to;
 	job->operands[1].spec.dtype = chain->from;
-	set_buffer(job, 0, results, CHAIN_POINTS * size);
-	add_loop(job, CHAIN_POINTS, size, 0);
+	set_buffer(job, 0, results, chain->points * size);
+	add_loop(job, chain->points, size, 0);
 	for (uint32_t k = 0; k < 3; k++) {
-		sources[k] = calloc(CHAIN_POINTS, sizes[k]);
-		set_buffer(job, k + 1, sources[k], CHAIN_POINTS * sizes[k]);
-		job->operands[k + 1].spec.address.strides[0] = sizes[k];
+		sources[k] = calloc(chain->points, sizes[k]);
+		set_buffer(job, k + 1, sources[k], chain->points * sizes[k]);
+		job->operands[k + 1].spec.address.strides[0] = sizes[k] * (k ? step : 1);
 	}
-	fill_chain_sources(sources, chain->from);
+	fill_chain_sources(sources, chain);
 	add_chain(job, chain);
 	copy = *job;
 	run_job(job);
-	for (size_t i = 0; i < CHAIN_POINTS; i++) {
+	for (size_t i = 0; i < chain->points; i++) {
 		const uint64_t v[DRM_TESSERA_MAX_SOURCES] = {
-			get(sources[0], i, chain->from), get(sources[1], i, DRM_TESSERA_DTYPE_F32),
-			get(sources[2], i, DRM_TESSERA_DTYPE_F32),
+			get(sources[0], i, chain->from),
+			get(sources[1], i * step, DRM_TESSERA_DTYPE_F32),
+			get(sources[2], i * step, DRM_TESSERA_DTYPE_F32),
 		};
 
 		if (get(results, i, chain->to) != reference_program(&copy, v))
@@ -721,7 +730,29 @@ static void check_chains(uint8_t first, uint8_t second, bool is_swapped)
 	for (size_t from = 0; from < COUNT(dtypes); from++)
 		for (size_t to = 0; to < COUNT(dtypes); to++)
 			check_chain(&(struct chain){ dtypes[from], dtypes[to], { first, second },
-						     is_swapped });
+						     is_swapped, CHAIN_POINTS, NULL });
+}
+
+/* With every extreme for one of the other sources, and another for the other. */
+static void check_uniform_chains(uint8_t first, uint8_t second)
+{
+	static const uint32_t types[] = {
+		DRM_TESSERA_DTYPE_U8, DRM_TESSERA_DTYPE_I8, DRM_TESSERA_DTYPE_F16,
+		DRM_TESSERA_DTYPE_BF16, DRM_TESSERA_DTYPE_F32,
+	};
+	const struct values values = extremes(DRM_TESSERA_DTYPE_F32);
+
+	for (size_t n = 0; n < COUNT(types) * values.count; n++) {
+		const size_t i = n / COUNT(types), to = n % COUNT(types);
+		const uint64_t uniform[2] = {
+			values.bits[i], values.bits[(7 * i + to) % values.count]
+		};
+
+		check_chain(&(struct chain){
+			types[(i + to) % COUNT(types)], types[to], { first, second }, false,
+			i % 2 ? CHAIN_POINTS : CHAIN_STRIP_POINTS, uniform
+		});
+	}
 }
 
 static void product_and_sum_between_casts_are_rounded_twice(void **state)
@@ -743,6 +774,14 @@ static void fma_between_casts_is_rounded_once(void **state)
 	(void)state;
 	check_chains(DRM_TESSERA_OP_FMA, 0, false);
 	check_chains(DRM_TESSERA_OP_FMA, 0, true);
+}
+
+static void chains_of_uniform_sources_are_right_at_all_their_extremes(void **state)
+{
+	(void)state;
+	check_uniform_chains(DRM_TESSERA_OP_MUL, DRM_TESSERA_OP_ADD);
+	check_uniform_chains(DRM_TESSERA_OP_SUB, DRM_TESSERA_OP_MUL);
+	check_uniform_chains(DRM_TESSERA_OP_FMA, 0);
 }
 
 /* Runs a program on one f32, with 3.0 and 0.5 in registers 1 and 2. */
@@ -884,6 +923,7 @@ int main(void)
 		cmocka_unit_test(product_and_sum_between_casts_are_rounded_twice),
 		cmocka_unit_test(difference_and_product_between_casts_are_rounded_twice),
 		cmocka_unit_test(fma_between_casts_is_rounded_once),
+		cmocka_unit_test(chains_of_uniform_sources_are_right_at_all_their_extremes),
 		cmocka_unit_test(value_in_the_middle_of_a_chain_may_be_read_again),
 		cmocka_unit_test(cast_of_a_chain_may_be_added_to_itself),
 		cmocka_unit_test(register_may_hold_a_constant_after_a_result),

@@ -84,6 +84,14 @@ typedef void engine_piece_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes
 				 int64_t filled);
 
 /*
+ * Transposes columns that go on into each other in the destination, around the caches. Each has
+ * more than half a line and less than one, and there are a multiple of as many as a line has
+ * elements. dst, line and filled are as above.
+ */
+typedef void engine_chain_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+				 uint8_t *line, int64_t filled);
+
+/*
  * Copies a row that is not in the first cache yet, and begins within a line. dst is at the
  * beginning of one, and has room for whole lines.
  */
@@ -149,6 +157,8 @@ struct engine_transpose_kernels {
 	engine_join_kernel *join_transpose[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
 	engine_piece_kernel *stream_piece;
+	/* NULL where columns go by way of memory */
+	engine_chain_kernel *chain_transpose[ENGINE_NUM_SIZES];
 	engine_far_kernel *copy_far;	/* NULL where there is none, and memcpy() has to do */
 };
 

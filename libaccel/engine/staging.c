@@ -297,6 +297,20 @@ static void number_slots(struct engine_staging *staging, const struct engine_nes
 	}
 }
 
+/* The kernel for strips that are one tile, whose columns have most of a line and are one run. */
+static engine_chain_kernel *choose_chain_kernel(const struct engine_staging *staging,
+						const struct engine_nest *nest, int64_t size,
+						const struct engine_transpose_kernels *kernels)
+{
+	const bool is_one_tile = !memcmp(staging->strip, staging->tile, sizeof(staging->tile));
+
+	if (!staging->is_one_run || !is_one_tile || staging->run_bytes <= LINE_BYTES / 2 ||
+	    staging->run_bytes >= LINE_BYTES ||
+	    staging->tile[nest->rank - 1] * size != staging->run_bytes)
+		return NULL;
+	return kernels->chain_transpose[__builtin_ctzll((uint64_t)size)];
+}
+
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
 			    int64_t size, const struct engine_transpose_kernels *kernels,
 			    engine_tile_kernel *stream_kernel)
@@ -323,6 +337,7 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	choose_strip(staging, nest, size);
 	lay_out_strip(staging, nest, size);
 	number_slots(staging, nest, size);
+	staging->chain_kernel = choose_chain_kernel(staging, nest, size, kernels);
 	strip_bytes = staging->strip[src_loop] * staging->strides[src_loop];
 	if (staging->pack_row && !staging->packs)
 		return false;
@@ -672,6 +687,17 @@ static bool has_strip_beside(const struct engine_staging *staging, const struct 
 	       strips->end[columns] - strips->at[columns] >= 2 * strips->step[columns];
 }
 
+/* The place of a strip's first element in what it is taken from: packed rows, or the source. */
+static const uint8_t *source_of_strip(const struct pipeline *pipeline, const int64_t **strides)
+{
+	const struct engine_staging *staging = &pipeline->move->staging;
+	const struct steps *strips = &pipeline->strips;
+
+	*strides = staging->packs ? staging->packed : pipeline->move->nest.streams[SRC].strides;
+	return (staging->packs ? pipeline->packed : pipeline->src) +
+	       offset_of(*strides, strips->at, staging->packs ? strips->first : NULL, strips->rank);
+}
+
 /* Transposes a strip, piece by piece, to where it goes on in the lines of slots from n on. */
 static void join_strip(struct pipeline *pipeline, int64_t n, uint8_t *dst)
 {
@@ -679,10 +705,8 @@ static void join_strip(struct pipeline *pipeline, int64_t n, uint8_t *dst)
 	const struct engine_staging *staging = &move->staging;
 	const struct steps *strips = &pipeline->strips;
 	const bool packs = staging->packs;
-	const int64_t *strides = packs ? staging->packed : move->nest.streams[SRC].strides;
-	const uint8_t *src = (packs ? pipeline->packed : pipeline->src) +
-			     offset_of(strides, strips->at, packs ? strips->first : NULL,
-				       strips->rank);
+	const int64_t *strides;
+	const uint8_t *src = source_of_strip(pipeline, &strides);
 	const int64_t width = step_extent(strips, staging->src_loop);
 	const int64_t step = round_up(max(1, DIRECT_BYTES / (width * move->size)),
 				      LINE_BYTES / move->size);
@@ -731,12 +755,52 @@ static bool try_to_join_strip(struct pipeline *pipeline)
 	return true;
 }
 
+/*
+ * Puts a strip's columns together in registers, if the run goes on where its slot waits, or at the
+ * beginning of a line, and the kernel takes so many columns. Returns whether it did.
+ */
+static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	const struct steps *strips = &pipeline->strips;
+	const uint32_t columns = staging->src_loop, rank = strips->rank;
+	const int64_t n = offset_of(staging->slots, strips->at, NULL, rank) % NUM_SLOTS;
+	struct slots *slots = pipeline->slots;
+	uint8_t *dst = pipeline->dst + offset_of(move->nest.streams[DST].strides, strips->at, NULL,
+						 rank);
+	const int64_t filled = (int64_t)((uintptr_t)dst % LINE_BYTES);
+	struct engine_tile tile = {
+		.extents = { step_extent(strips, columns), step_extent(strips, rank - 1) },
+	};
+	const int64_t *strides;
+	const uint8_t *src;
+
+	if (!staging->chain_kernel || tile.extents[0] % (LINE_BYTES / move->size))
+		return false;
+	stream_out(pipeline);
+	if (slots->next[n] != dst) {
+		if (filled)
+			return false;
+		flush_slot(slots, n);
+	}
+	src = source_of_strip(pipeline, &strides);
+	tile.src_strides[0] = move->size;
+	tile.src_strides[1] = strides[rank - 1];
+	if (!staging->packs)
+		fetch(&pipeline->inflow, move, pipeline->src, bytes);
+	staging->chain_kernel(dst - filled, src, &tile, slots->lines[n], filled);
+	slots->next[n] = dst + bytes;
+	return true;
+}
+
 /* Directly where that is possible, or by way of the staging buffer. */
 static void run_strip(struct pipeline *pipeline, int64_t bytes)
 {
 	const struct engine_move *move = pipeline->move;
 
-	if (!pipeline->is_direct && try_to_join_strip(pipeline))
+	if (!pipeline->is_direct &&
+	    (try_to_join_strip(pipeline) || try_to_chain_strip(pipeline, bytes)))
 		return;
 	if (!move->staging.packs)
 		fetch(&pipeline->inflow, move, pipeline->src, bytes);

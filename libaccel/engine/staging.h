@@ -38,6 +38,7 @@ struct engine_staging {
 	int64_t tile[DRM_TESSERA_MAX_RANK];	/* and of the tiles that it has */
 	engine_tile_kernel *stream_kernel;	/* NULL: rows of the destination are no lines */
 	engine_join_kernel *join_kernel;	/* NULL: rows have no lines that wait */
+	engine_chain_kernel *chain_kernel;	/* NULL: columns do not make lines in registers */
 
 	/* there they are runs of the destination, side by side in the staging buffer */
 	int64_t strides[DRM_TESSERA_MAX_RANK];	/* of elements there */

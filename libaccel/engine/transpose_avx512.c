@@ -716,6 +716,93 @@ TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes,
 	_mm512_storeu_si512(line, next);
 }
 
+/* --- columns that go on into each other ------------------------------------------------------- */
+
+typedef int32_t lanes __attribute__((vector_size(64)));
+
+/* Lane k of the line is lane place + k of columns that have so many lanes each, one after another. */
+INLINE __m512i line_of_columns(const __m512i *columns, int place, int num_rows)
+{
+	const lanes numbers = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+	const int begin = place % num_rows, left = num_rows - begin;
+	const __m512i *first = &columns[place / num_rows];
+	const lanes of_two = numbers + begin + ((numbers >= left) & (16 - num_rows));
+	__m512i line = _mm512_permutex2var_epi32(first[0], (__m512i)of_two, first[1]);
+
+	if (left + num_rows < 16)
+		line = _mm512_mask_permutexvar_epi32(line, (__mmask16)(0xffff << (left + num_rows)),
+						     (__m512i)(numbers - left - num_rows),
+						     first[2]);
+	return line;
+}
+
+/* 16 columns of 4-byte elements: as many lines as there are rows. */
+INLINE void chain_square(uint8_t *dst, const struct square *square, __m512i *before,
+			 __m512i places, int num_rows)
+{
+	const uint8_t *from = square->src;
+	__m512i r[16];
+
+	load_whole_rows(r, 0, num_rows, square, &from, true, NULL);
+	zero_rows(r + num_rows, 16 - num_rows);
+	UNROLL
+	for (int group = 0; group < 16; group += 4) {
+		round_4(r + group, 4);
+		round_4(r + group, 4);
+	}
+	UNROLL
+	for (int k = 0; k < 4; k++)
+		transpose_lanes(&r[k], &r[4 + k], &r[8 + k], &r[12 + k]);
+	UNROLL
+	for (int n = 0; n < num_rows; n++) {
+		__m512i line = line_of_columns(r, 16 * n, num_rows);
+
+		_mm512_stream_si512((__m512i *)(dst + 64 * n),
+				    _mm512_permutex2var_epi8(*before, places, line));
+		*before = line;
+	}
+}
+
+/* What is filled are the last bytes of the line before, while there is one. */
+INLINE void chain_rows(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+		       uint8_t *line, int64_t filled, int num_rows)
+{
+	const __m512i numbers = _mm512_load_si512(line_places);
+	const __m512i turn = _mm512_set1_epi8((char)filled);
+	const __m512i places = _mm512_add_epi8(_mm512_sub_epi8(numbers, turn),
+					       _mm512_set1_epi8(64));
+	__m512i before = _mm512_permutexvar_epi8(_mm512_add_epi8(numbers, turn),
+						 _mm512_loadu_si512(line));
+
+	for (int64_t c = 0; c < tile->extents[0]; c += 16) {
+		const struct square square = square_at(dst, src, NULL, tile, c, 0, 4);
+
+		chain_square(dst, &square, &before, places, num_rows);
+		dst += 64 * num_rows;
+	}
+	_mm512_storeu_si512(line, _mm512_permutexvar_epi8(places, before));
+}
+
+/* The registers of a square are known by number only where the number of rows is. */
+#define CHAIN_CASE(num_rows)									\
+	case num_rows:										\
+		chain_rows(dst, src, tile, line, filled, num_rows);				\
+		break
+
+TARGET static void chain_4(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+			   uint8_t *line, int64_t filled)
+{
+	switch (tile->extents[1]) {
+	CHAIN_CASE(9);
+	CHAIN_CASE(10);
+	CHAIN_CASE(11);
+	CHAIN_CASE(12);
+	CHAIN_CASE(13);
+	CHAIN_CASE(14);
+	CHAIN_CASE(15);
+	}
+}
+
 /* Line by line, as rows are loaded that are not packed. */
 TARGET static void copy_far(uint8_t *dst, const uint8_t *src, int64_t bytes)
 {
@@ -753,6 +840,7 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.join_transpose = { join_1, join_2, join_4, join_8, join_16, NULL, NULL },
 	.stream_lines = stream_lines,
 	.stream_piece = stream_piece,
+	.chain_transpose = { [2] = chain_4 },
 	.copy_far = copy_far,
 };
 

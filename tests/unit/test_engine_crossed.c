@@ -305,6 +305,18 @@ static void rows_run_on_into_the_next_loop(void **state)
 	check_crossed(job);
 }
 
+/* Results are packed, and the destination's short rows go on into each other. */
+static void few_rows_are_packed_and_go_on_into_each_other(void **state)
+{
+	(void)state;
+	for (uint64_t points = 9; points < 16; points++) {
+		struct engine_job *job = planes_job(1, &(struct planes){ 3, 1360, points, 2 });
+
+		add_instruction(job, DRM_TESSERA_OP_ABS, F32);
+		check_crossed(job);
+	}
+}
+
 /* Such a value changes with the plane, with the point, and with both. */
 static void values_that_stand_still_in_rows_change_between_them(void **state)
 {
@@ -370,6 +382,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(windows_cut_the_first_source_or_the_second),
 		cmocka_unit_test(a_source_is_the_fill_again_after_a_window),
 		cmocka_unit_test(rows_run_on_into_the_next_loop),
+		cmocka_unit_test(few_rows_are_packed_and_go_on_into_each_other),
 		cmocka_unit_test(values_that_stand_still_in_rows_change_between_them),
 		cmocka_unit_test(random_crossed_programs_are_as_the_reference_says),
 	};

@@ -130,6 +130,23 @@ static void short_rows_go_on_into_each_other(void **state)
 	check_staged(&(struct permutation){ 4, 2, { 31, 517 }, { 1, 0 }, 0, { 16, 0 } });
 }
 
+/* Columns that have most of a line: of whole squares, of some more, and from any byte on. */
+static void columns_of_most_of_a_line_go_on_into_each_other(void **state)
+{
+	static const uint64_t columns[] = { 1360, 1377 };
+	static const int64_t offsets[] = { 0, 4, 17, 60 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 7 * COUNT(columns) * COUNT(offsets); i++) {
+		const struct permutation p = {
+			2, 3, { 3, 9 + i % 7, columns[i / 7 % COUNT(columns)] }, { 0, 2, 1 }, 0,
+			{ offsets[i / 7 / COUNT(columns)], i % 2 ? 20 : 0 }
+		};
+
+		check_large(permutation_job(&p), "transpose of ", "strides");
+	}
+}
+
 static void six_loops_of_odd_extents_are_permuted(void **state)
 {
 	static const uint32_t orders[][6] = {
@@ -261,6 +278,70 @@ static void tiles_side_by_side_share_lines_of_rows(void **state)
 	check_join_kernels(check_tiles_side_by_side);
 }
 
+/* --- the kernel that puts columns together ---------------------------------------------------- */
+
+/* So many columns that make whole lines, after so many bytes of a line. */
+static void check_chain_kernel(engine_chain_kernel *kernel, const int64_t *extents, int64_t size,
+			       int64_t filled)
+{
+	const int64_t pitch = extents[0] * size + 12, src_bytes = extents[1] * pitch - 12;
+	const int64_t bytes = extents[0] * extents[1] * size;
+	const struct engine_tile tile = {
+		.extents = { extents[0], extents[1] },
+		.dst_strides = { extents[1] * size, size }, .src_strides = { size, pitch },
+	};
+	uint8_t *from = malloc((size_t)src_bytes);
+	uint8_t *dst = aligned_alloc(64, (size_t)bytes + 128);
+	struct guarded src;
+	uint8_t line[64];
+
+	for (int64_t i = 0; i < src_bytes; i++)
+		from[i] = (uint8_t)(i * 37 + i / 256);
+	src = guarded_copy(from, (size_t)src_bytes, true);
+	memset(dst, 0xa5, (size_t)bytes + 128);
+	memset(line, 0x5a, sizeof(line));
+	kernel(dst + 64, src.bytes, &tile, line, filled);
+	for (int64_t i = 0; i < bytes + 64; i++) {
+		const int64_t at = i - filled, c = at / size / extents[1];
+		const int64_t r = at / size % extents[1];
+		const uint8_t stored = i < bytes ? dst[64 + i] : line[i - bytes];
+
+		if (i < bytes + filled)
+			assert_int_equal(stored, at < 0 ? 0x5a :
+					 from[r * pitch + c * size + at % size]);
+	}
+	for (int64_t i = 0; i < 64; i++) {
+		assert_int_equal(dst[i], 0xa5);
+		assert_int_equal(dst[64 + bytes + i], 0xa5);
+	}
+	munmap(src.mapping, src.mapped);
+	free(from);
+	free(dst);
+}
+
+static void check_chain_kernels_of(const struct engine_isa *isa, uint32_t shift)
+{
+	const int64_t line = 64 >> shift;
+
+	for (int64_t rows = line / 2 + 1; rows < line; rows++)
+		for (int64_t filled = 0; filled < 64; filled++)
+			check_chain_kernel(isa->transpose->chain_transpose[shift],
+					   (const int64_t[]){ line * (1 + filled % 3), rows },
+					   1 << shift, filled);
+}
+
+static void kernels_put_columns_together(void **state)
+{
+	(void)state;
+	for (uint32_t k = 0; engine_isa_at(k); k++) {
+		const struct engine_isa *isa = engine_isa_at(k);
+
+		for (uint32_t shift = 0; isa->is_available() && shift < ENGINE_NUM_SIZES; shift++)
+			if (isa->transpose->chain_transpose[shift])
+				check_chain_kernels_of(isa, shift);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,9 +354,11 @@ int main(void)
 		cmocka_unit_test(rows_of_whole_lines_begin_anywhere),
 		cmocka_unit_test(rows_of_several_loops_go_on_in_lines_that_wait),
 		cmocka_unit_test(short_rows_go_on_into_each_other),
+		cmocka_unit_test(columns_of_most_of_a_line_go_on_into_each_other),
 		cmocka_unit_test(six_loops_of_odd_extents_are_permuted),
 		cmocka_unit_test(kernels_put_lines_together),
 		cmocka_unit_test(tiles_side_by_side_share_lines_of_rows),
+		cmocka_unit_test(kernels_put_columns_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -720,7 +720,7 @@ TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes,
 
 typedef int32_t lanes __attribute__((vector_size(64)));
 
-/* Lane k of the line is lane place + k of columns that have so many lanes each, one after another. */
+/* Lane k of the line is lane place + k of columns, which have so many lanes each. */
 INLINE __m512i line_of_columns(const __m512i *columns, int place, int num_rows)
 {
 	const lanes numbers = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * Boxes of jobs with a program: a panel is put in order, and a block of its points at a time is
- * loaded into strips, computed and stored, while the next panel is put in order. Where one of the
- * two last loops has few points, the other is the inner loop of the strips. Which sources have to
- * be put in order, and how, is panel.c's business; large boxes that are better computed in the
- * order of their sources are run_crossed.c's.
+ * loaded into strips, computed and stored, while the next panel is put in order. What lies in
+ * memory as it would in a strip is read, or computed, there. Where one of the two last loops has
+ * few points, the other is the inner loop of the strips. Which sources have to be put in order, and
+ * how, is panel.c's business; large boxes that are better computed in the order of their sources
+ * are run_crossed.c's.
  */
 #include <stddef.h>
 #include <string.h>
@@ -207,21 +208,29 @@ static bool is_dense(const struct engine_tile *tile, int64_t size)
 	return tile->dst_strides[1] == size && tile->dst_strides[0] == tile->extents[1] * size;
 }
 
+/* From where points lie in order to where they are to, around the caches. */
+static void stream_points(const struct engine_plan *plan, uint8_t *memory, const uint8_t *strip,
+			  int64_t count)
+{
+	const uint32_t size_shift = plan->operands[0].size_shift;
+	const struct engine_tile run = {
+		.extents = { 1, count },
+		.dst_strides = { 0, (int64_t)1 << size_shift },
+		.src_strides = { 0, (int64_t)1 << size_shift },
+	};
+
+	plan->isa->copy->stream_run[size_shift](memory, strip, &run);
+}
+
 /* By way of the spare strip, where all is put in its order, and around the caches from there. */
 static void stream_transposed(const struct pass *pass, const struct transfer *transfer,
 			      uint8_t *memory, const uint8_t *strip)
 {
 	const struct engine_plan *plan = pass->run->plan;
-	const uint32_t size_shift = plan->operands[0].size_shift;
 	uint8_t *spare = strip_at(pass, plan->program.num_strips);
-	struct engine_tile run = {
-		.extents = { 1, transfer->tile.extents[0] * transfer->tile.extents[1] },
-		.dst_strides = { 0, (int64_t)1 << size_shift },
-		.src_strides = { 0, (int64_t)1 << size_shift },
-	};
 
 	transfer->kernel(spare, strip, &transfer->tile);
-	plan->isa->copy->stream_run[size_shift](memory, spare, &run);
+	stream_points(plan, memory, spare, transfer->tile.extents[0] * transfer->tile.extents[1]);
 }
 
 static void store(const struct pass *pass, const struct block *block)
@@ -482,13 +491,7 @@ static void compute_to(const struct pass *pass, const struct rows *rows, uint8_t
 {
 	const struct engine_plan *plan = pass->run->plan;
 	const struct engine_program *program = &plan->program;
-	const uint32_t size_shift = plan->operands[0].size_shift;
 	const uint32_t uniform = pass->manner.uniform, points = (uint32_t)pass->manner.points;
-	const struct engine_tile run = {
-		.extents = { 1, points },
-		.dst_strides = { 0, (int64_t)1 << size_shift },
-		.src_strides = { 0, (int64_t)1 << size_shift },
-	};
 
 	if (pass->manner.is_computed_there && !plan->streams) {
 		engine_program_run_to(program, rows->strips, uniform, memory, points);
@@ -496,8 +499,7 @@ static void compute_to(const struct pass *pass, const struct rows *rows, uint8_t
 		engine_program_stream_to(program, rows->strips, uniform, memory, points);
 	} else {
 		engine_program_run(program, rows->strips, uniform, points);
-		plan->isa->copy->stream_run[size_shift](memory, rows->strips[program->result],
-							&run);
+		stream_points(plan, memory, rows->strips[program->result], points);
 	}
 }
 

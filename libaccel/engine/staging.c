@@ -3,7 +3,8 @@
  * Large transposes, block by block and strip by strip; why is in staging.h. Strips go along the
  * destination. Its runs need not begin at cache lines: what a run has beyond its last whole line
  * waits in a slot for the run that goes on there, if it comes while the slot is not needed. Where
- * it comes for each column of a strip, a kernel may put the lines together as it transposes.
+ * it comes for each column of a strip, or columns are runs that go on into each other, a kernel may
+ * put the lines together as it transposes.
  */
 #include <string.h>
 
@@ -618,23 +619,35 @@ static void stream_out(struct pipeline *pipeline)
 	outflow->count = 0;
 }
 
+static uint8_t *destination_of_strip(const struct pipeline *pipeline)
+{
+	return pipeline->dst + offset_of(pipeline->move->nest.streams[DST].strides,
+					 pipeline->strips.at, NULL, pipeline->strips.rank);
+}
+
+/* The slot of a strip's first column. */
+static int64_t slot_of_strip(const struct pipeline *pipeline)
+{
+	return offset_of(pipeline->move->staging.slots, pipeline->strips.at, NULL,
+			 pipeline->strips.rank) % NUM_SLOTS;
+}
+
 static void stage_strip(struct pipeline *pipeline)
 {
 	const struct engine_move *move = pipeline->move;
 	const struct engine_staging *staging = &move->staging;
 	const struct steps *strips = &pipeline->strips;
-	const int64_t *dst_strides = move->nest.streams[DST].strides;
 	uint8_t *staged = pipeline->halves[pipeline->half ^= 1];
 	int64_t count = staging->is_one_run ? 1 : step_extent(strips, staging->src_loop);
 
 	transpose_strip(pipeline, move->kernel, staged, strips->at, staging->strides);
 	stream_out(pipeline);
 	pipeline->outflow = (struct outflow){
-		.to = pipeline->dst + offset_of(dst_strides, strips->at, NULL, strips->rank),
+		.to = destination_of_strip(pipeline),
 		.from = staged,
 		.count = count,
 		.bytes = step_bytes(strips, move->size) / count,
-		.n = offset_of(staging->slots, strips->at, NULL, strips->rank),
+		.n = slot_of_strip(pipeline),
 	};
 }
 
@@ -739,17 +752,18 @@ static bool try_to_join_strip(struct pipeline *pipeline)
 {
 	const struct engine_move *move = pipeline->move;
 	const struct engine_staging *staging = &move->staging;
-	const struct steps *strips = &pipeline->strips;
-	const int64_t *strides = move->nest.streams[DST].strides;
-	const int64_t n = offset_of(staging->slots, strips->at, NULL, strips->rank) % NUM_SLOTS;
-	uint8_t *dst = pipeline->dst + offset_of(strides, strips->at, NULL, strips->rank);
+	const uint32_t columns = staging->src_loop;
+	uint8_t *dst;
+	int64_t n;
 
 	if (!staging->join_kernel)
 		return false;
-	if (pipeline->outflow.n % NUM_SLOTS == n)
+	n = slot_of_strip(pipeline);
+	dst = destination_of_strip(pipeline);
+	if (pipeline->outflow.n == n)
 		stream_out(pipeline);
-	if (!is_awaited(pipeline->slots, n, dst, strides[staging->src_loop],
-			step_extent(strips, staging->src_loop)))
+	if (!is_awaited(pipeline->slots, n, dst, move->nest.streams[DST].strides[columns],
+			step_extent(&pipeline->strips, columns)))
 		return false;
 	join_strip(pipeline, n, dst);
 	return true;
@@ -764,21 +778,21 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	const struct engine_move *move = pipeline->move;
 	const struct engine_staging *staging = &move->staging;
 	const struct steps *strips = &pipeline->strips;
-	const uint32_t columns = staging->src_loop, rank = strips->rank;
-	const int64_t n = offset_of(staging->slots, strips->at, NULL, rank) % NUM_SLOTS;
+	const uint32_t last = strips->rank - 1;
+	const int64_t count = step_extent(strips, staging->src_loop);
 	struct slots *slots = pipeline->slots;
-	uint8_t *dst = pipeline->dst + offset_of(move->nest.streams[DST].strides, strips->at, NULL,
-						 rank);
-	const int64_t filled = (int64_t)((uintptr_t)dst % LINE_BYTES);
-	struct engine_tile tile = {
-		.extents = { step_extent(strips, columns), step_extent(strips, rank - 1) },
-	};
+	struct engine_tile tile = { .extents = { count, step_extent(strips, last) } };
 	const int64_t *strides;
 	const uint8_t *src;
+	int64_t n, filled;
+	uint8_t *dst;
 
-	if (!staging->chain_kernel || tile.extents[0] % (LINE_BYTES / move->size))
+	if (!staging->chain_kernel || count % (LINE_BYTES / move->size))
 		return false;
 	stream_out(pipeline);
+	n = slot_of_strip(pipeline);
+	dst = destination_of_strip(pipeline);
+	filled = (int64_t)((uintptr_t)dst % LINE_BYTES);
 	if (slots->next[n] != dst) {
 		if (filled)
 			return false;
@@ -786,7 +800,7 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	}
 	src = source_of_strip(pipeline, &strides);
 	tile.src_strides[0] = move->size;
-	tile.src_strides[1] = strides[rank - 1];
+	tile.src_strides[1] = strides[last];
 	if (!staging->packs)
 		fetch(&pipeline->inflow, move, pipeline->src, bytes);
 	staging->chain_kernel(dst - filled, src, &tile, slots->lines[n], filled);

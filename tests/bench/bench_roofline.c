@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the memory of this machine gives to one thread, and so what a copy can reach at best: reads,
- * writes, copies, and copies whose source is taken piece by piece from rows 16 KiB apart, as a
- * transposition does. Each beside memcpy of 64 MiB in the same rounds, as a ratio of bytes read and
- * written; with pages of 4 KiB and, as far as the kernel has them, of 2 MiB.
+ * writes (around the caches by two threads, too), copies, and copies whose source is taken piece by
+ * piece from rows 16 KiB apart, as a transposition does. Each beside memcpy of 64 MiB in the same
+ * rounds, as a ratio of bytes read and written; with pages of 4 KiB and, as far as the kernel has
+ * them, of 2 MiB.
  */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,13 +65,38 @@ WITH_AVX static void write_only(const struct memory *memory, size_t piece)
 	__asm__ volatile("" : : "r"(memory->destination) : "memory");
 }
 
-WITH_AVX static void stream_only(const struct memory *memory, size_t piece)
+WITH_AVX static void stream_bytes(char *destination, size_t bytes, float number)
 {
-	__m256 value = _mm256_set1_ps((float)piece);
+	__m256 value = _mm256_set1_ps(number);
 
-	for (size_t i = 0; i < SIZE; i += 32)
-		_mm256_stream_ps((float *)(memory->destination + i), value);
+	for (size_t i = 0; i < bytes; i += 32)
+		_mm256_stream_ps((float *)(destination + i), value);
 	_mm_sfence();
+}
+
+static void stream_only(const struct memory *memory, size_t piece)
+{
+	stream_bytes(memory->destination, SIZE, (float)piece);
+}
+
+static void *stream_half(void *destination)
+{
+	stream_bytes(destination, SIZE / 2, 1);
+	return NULL;
+}
+
+/* What two threads write: as much as one where the memory is the limit, and not the CPU. */
+static void stream_by_two(const struct memory *memory, size_t piece)
+{
+	pthread_t other;
+
+	(void)piece;
+	if (pthread_create(&other, NULL, stream_half, memory->destination + SIZE / 2)) {
+		fputs("bench_roofline: no second thread\n", stderr);
+		exit(1);
+	}
+	stream_half(memory->destination);
+	pthread_join(other, NULL);
 }
 
 WITH_AVX static void store_piece(char *destination, const char *source, size_t piece)
@@ -141,6 +168,7 @@ static const struct kind {
 	{ "read", read_only, 0, SIZE },
 	{ "write", write_only, 1, SIZE },
 	{ "write, streaming", stream_only, 1, SIZE },
+	{ "write, streaming, two threads", stream_by_two, 0, SIZE },
 	/* some CPUs have a shorter way for lines of zeros */
 	{ "write of zeros, streaming", stream_only, 0, SIZE },
 	{ "copy of rows of 16 KiB", store_pieces, PITCH, 2 * SIZE },

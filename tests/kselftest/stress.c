@@ -348,22 +348,27 @@ static void *work(void *argument)
 	return NULL;
 }
 
+/*
+ * Each thread has a file of its own: a file keeps the results of its last submissions, and of two
+ * threads one may submit any number of them while the other one has yet to look at its own.
+ */
 static int run_process(__u32 process)
 {
 	struct worker workers[THREADS];
 	pthread_t threads[THREADS];
-	int fd = test_open_driver("/dev/accel", "accel", "tessera"), n;
+	int n;
 
 	for (n = 0; n < THREADS; n++) {
-		workers[n].fd = fd;
+		workers[n].fd = test_open_driver("/dev/accel", "accel", "tessera");
 		workers[n].seed = first_seed + (process * THREADS + n) * 1000000ULL;
 		workers[n].has_large_jobs = n == 0;
 		if (pthread_create(&threads[n], NULL, work, &workers[n]))
 			return 1;
 	}
-	for (n = 0; n < THREADS; n++)
+	for (n = 0; n < THREADS; n++) {
 		pthread_join(threads[n], NULL);
-	close(fd);
+		close(workers[n].fd);
+	}
 	return 0;
 }
 

@@ -52,8 +52,8 @@ INLINE int64_t stream_inner(const struct engine_bordered_rows *rows, uint8_t *ro
 		__m512i first, second;
 
 		if (ahead) {
-			_mm_prefetch(BEYOND(ahead, at), _MM_HINT_T0);
-			_mm_prefetch(BEYOND(ahead, at + 64), _MM_HINT_T0);
+			engine_fetch(BEYOND(ahead, at));
+			engine_fetch(BEYOND(ahead, at + 64));
 		}
 		first = _mm512_loadu_si512(src + at);
 		second = _mm512_loadu_si512(src + at + 64);
@@ -86,14 +86,13 @@ TARGET void engine_stream_bordered_avx512(struct engine_line *line, const uint8_
 		int64_t at = 64 - filled;
 
 		if (rows->ahead)
-			_mm_prefetch(BEYOND(src, rows->ahead), _MM_HINT_T0);
+			engine_fetch(BEYOND(src, rows->ahead));
 		store_first(line, to, _mm512_mask_mov_epi8(first, lowest_bits(filled), waiting));
 		at = stream_border(rows, fill, row, src, at, rows->first);
 		at = stream_inner(rows, row, src, at);
 		at = stream_border(rows, fill, row, src, at, rows->bytes);
 		if (rows->ahead)
-			_mm_prefetch(BEYOND(BEYOND(src, rows->ahead), rows->bytes - 1),
-				     _MM_HINT_T0);
+			engine_fetch(BEYOND(BEYOND(src, rows->ahead), rows->bytes - 1));
 		filled = rows->bytes - at;
 		waiting = load_line(rows, fill, src, at);
 		src = BEYOND(src, rows->stride);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "arithmetic.h"
+#include "place.h"
 
 #define VECTOR_TYPE(size) __attribute__((vector_size(size), aligned(1), may_alias))
 
@@ -28,7 +29,7 @@ typedef uint8_t VECTOR_TYPE(VECTOR_BYTES) vector;
 
 INLINE void fetch(const uint8_t *src, int64_t ahead)
 {
-	__builtin_prefetch((const void *)((uintptr_t)src + (uintptr_t)ahead));
+	engine_fetch(BEYOND(src, ahead));
 }
 
 /* Copies size to 2 * size bytes by two units that overlap. */
@@ -275,7 +276,7 @@ INLINE void stream_fill_row(uint8_t *dst, const struct pattern *pattern, int64_t
 }
 
 /* As many fetches as memory has under way at a time. */
-#define AHEAD_BYTES	4096
+#define AHEAD_BYTES	8192
 #define MOST_AHEAD	64
 /* Of a longer run the CPU fetches the rest by itself. */
 #define FETCHED_BYTES	512

@@ -12,7 +12,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define LEAST_ROWS	16
 
 /* So far ahead that memory has answered when a row's turn comes. */
-#define AHEAD_BYTES	2048
+#define AHEAD_BYTES	4096
 
 /* Whether every run of the destination is whole lines. */
 static bool has_whole_lines(const struct engine_nest *nest, const uint8_t *base, int64_t bytes)

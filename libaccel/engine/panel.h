@@ -10,6 +10,7 @@
 
 #include "access.h"
 #include "arithmetic.h"
+#include "place.h"
 
 /* The loops of a panel, and of a block in it. */
 enum { ENGINE_OUTER, ENGINE_MIDDLE, ENGINE_INNER, ENGINE_PANEL_LOOPS };
@@ -80,7 +81,7 @@ static inline void engine_fetch_rows(const uint8_t *memory, int64_t count, int64
 {
 	for (int64_t row = 0; row < count; row++) {
 		for (int64_t b = 0; b < bytes; b += LINE_BYTES)
-			__builtin_prefetch(memory + b);
+			engine_fetch(memory + b);
 		memory += step;
 	}
 }

@@ -150,8 +150,7 @@ INLINE void fetch_rows(const struct square *square, int steps, int64_t ahead, in
 	UNROLL
 	for (int k = 0; k < count; k++)
 		for (int v = 0; v < steps; v++)
-			_mm_prefetch(BEYOND(square->src, square->places[k] + ahead + v * 64),
-				     _MM_HINT_T0);
+			engine_fetch(BEYOND(square->src, square->places[k] + ahead + v * 64));
 }
 
 /* Every other element of two vectors, the second of which begins with the last of the first. */

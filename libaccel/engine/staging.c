@@ -10,6 +10,7 @@
 
 #include "arithmetic.h"
 #include "move.h"
+#include "place.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 
@@ -440,7 +441,7 @@ static inline void fetch_line(const uint8_t *from, bool is_near)
 	if (is_near)
 		__builtin_prefetch(from, 0, 3);
 	else
-		__builtin_prefetch(from, 0, 2);
+		engine_fetch(from);
 }
 
 /* Fetches so many bytes that come later. */

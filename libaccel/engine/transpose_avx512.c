@@ -422,7 +422,7 @@ INLINE void fetch_rows(const struct square *square, int64_t ahead, int count)
 
 	UNROLL
 	for (int k = 0; k < count; k++)
-		_mm_prefetch(BEYOND(next_row(square, k, &row), ahead), _MM_HINT_T0);
+		engine_fetch(BEYOND(next_row(square, k, &row), ahead));
 }
 
 /* The columns that are done at a time: a square's, or a quarter's where rows or they are few. */

@@ -160,6 +160,7 @@ struct engine_transpose_kernels {
 	/* NULL where columns go by way of memory */
 	engine_chain_kernel *chain_transpose[ENGINE_NUM_SIZES];
 	engine_far_kernel *copy_far;	/* NULL where there is none, and memcpy() has to do */
+	bool loads_lines;	/* of the source whole, each of them once: a square is as wide */
 };
 
 extern const struct engine_copy_kernels engine_copy_portable, engine_copy_avx2, engine_copy_avx512;

@@ -42,7 +42,8 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 
 /*
  * Squares of elements as small as this have many rows, each in a page of its own if they are so far
- * apart: rows are packed if they are long enough.
+ * apart: rows are packed if they are long enough. Not those that are in the second cache, and of
+ * which a kernel loads each line once: there packing takes more than it gives.
  */
 #define PACKED_SIZE		2
 #define PACKED_STRIDE		1024
@@ -151,15 +152,16 @@ static void find_rows(struct engine_staging *staging, const struct engine_nest *
 
 /* Rows have an odd number of lines, lest they meet in the same cache sets. */
 static void lay_out_rows(struct engine_staging *staging, const struct engine_nest *nest,
-			 int64_t size)
+			 int64_t size, const struct engine_transpose_kernels *kernels)
 {
 	const int64_t *strides = nest->streams[SRC].strides;
 	int64_t row_bytes = size * count_elements(staging->row, nest->rank);
 	int64_t pitch = round_up(row_bytes, LINE_BYTES);
+	const bool packs_small = staging->fetches_near || !kernels->loads_lines;
 
 	staging->packs = row_bytes >= PACKED_ROW_BYTES && staging->row[nest->rank - 1] == 1 &&
 			 (staging->pack_row ||
-			  (size <= PACKED_SIZE &&
+			  (size <= PACKED_SIZE && packs_small &&
 			   staging->block[nest->rank - 1] >= LINE_BYTES / size &&
 			   magnitude(strides[nest->rank - 1]) >= PACKED_STRIDE));
 	if (pitch / LINE_BYTES % 2 == 0)
@@ -332,7 +334,7 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 		    SRC_RUN_BYTES / size * staging->src_size);
 	widen_block(staging, nest, DST, nest->rank - 1, size, staging->block_bytes);
 	find_rows(staging, nest);
-	lay_out_rows(staging, nest, size);
+	lay_out_rows(staging, nest, size, kernels);
 	order_loops(staging, nest);
 	if (!are_one_run(staging, nest, size))
 		staging->join_kernel = kernels->join_transpose[__builtin_ctzll((uint64_t)size)];
@@ -553,7 +555,10 @@ static void copy_row(const struct pipeline *pipeline, uint8_t *packed, const uin
 		memcpy(packed, src, (size_t)bytes);
 }
 
-/* Copies or computes the rows of a block side by side, while those of the next one are fetched. */
+/*
+ * Copies or computes the rows of a block side by side. What is computed takes its time, in which
+ * the next block is fetched; otherwise it is while strips are transposed.
+ */
 static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
 {
 	const struct engine_move *move = pipeline->move;
@@ -569,14 +574,22 @@ static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
 		uint8_t *packed = pipeline->packed +
 				  offset_of(staging->packed, rows.at, rows.first, rows.rank);
 
-		fetch(&pipeline->inflow, move, pipeline->src, count * staging->src_size);
-		if (staging->pack_row)
+		if (staging->pack_row) {
+			fetch(&pipeline->inflow, move, pipeline->src, count * staging->src_size);
 			staging->pack_row(staging->context, packed, rows.at, count);
-		else
-			copy_row(pipeline, packed,
-				 pipeline->src + offset_of(src_strides, rows.at, NULL, rows.rank),
-				 count * move->size);
+			continue;
+		}
+		copy_row(pipeline, packed,
+			 pipeline->src + offset_of(src_strides, rows.at, NULL, rows.rank),
+			 count * move->size);
 	} while (next_step(&rows));
+}
+
+/* Fetches as much of the next block as is transposed of this one. */
+static void fetch_beside(struct pipeline *pipeline, int64_t bytes)
+{
+	if (!pipeline->move->staging.pack_row)
+		fetch(&pipeline->inflow, pipeline->move, pipeline->src, bytes);
 }
 
 /* Transposes a strip to where it is at home, or to the staging buffer, with these strides. */
@@ -718,7 +731,6 @@ static void join_strip(struct pipeline *pipeline, int64_t n, uint8_t *dst)
 	const struct engine_move *move = pipeline->move;
 	const struct engine_staging *staging = &move->staging;
 	const struct steps *strips = &pipeline->strips;
-	const bool packs = staging->packs;
 	const int64_t *strides;
 	const uint8_t *src = source_of_strip(pipeline, &strides);
 	const int64_t width = step_extent(strips, staging->src_loop);
@@ -736,9 +748,7 @@ static void join_strip(struct pipeline *pipeline, int64_t n, uint8_t *dst)
 	join.leaves_shared = has_strip_beside(staging, strips, move->size);
 	for (int64_t row = 0; row < rows->count; row += step) {
 		tile.extents[1] = min(step, rows->count - row);
-		if (!packs)
-			fetch(&pipeline->inflow, move, pipeline->src,
-			      tile.extents[1] * width * move->size);
+		fetch_beside(pipeline, tile.extents[1] * width * move->size);
 		join.places = rows->places + row;
 		join.shared = rows->shared + row;
 		staging->join_kernel(dst + row * move->size, src, &join, &tile);
@@ -802,8 +812,7 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	src = source_of_strip(pipeline, &strides);
 	tile.src_strides[0] = move->size;
 	tile.src_strides[1] = strides[last];
-	if (!staging->packs)
-		fetch(&pipeline->inflow, move, pipeline->src, bytes);
+	fetch_beside(pipeline, bytes);
 	staging->chain_kernel(dst - filled, src, &tile, slots->lines[n], filled);
 	slots->next[n] = dst + bytes;
 	return true;
@@ -817,8 +826,7 @@ static void run_strip(struct pipeline *pipeline, int64_t bytes)
 	if (!pipeline->is_direct &&
 	    (try_to_join_strip(pipeline) || try_to_chain_strip(pipeline, bytes)))
 		return;
-	if (!move->staging.packs)
-		fetch(&pipeline->inflow, move, pipeline->src, bytes);
+	fetch_beside(pipeline, bytes);
 	if (pipeline->is_direct)
 		transpose_strip(pipeline, move->staging.stream_kernel, pipeline->dst, NULL,
 				move->nest.streams[DST].strides);

@@ -842,6 +842,7 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.stream_piece = stream_piece,
 	.chain_transpose = { [2] = chain_4 },
 	.copy_far = copy_far,
+	.loads_lines = true,
 };
 
 #endif /* __x86_64__ */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the memory of this machine gives to one thread, and so what a copy can reach at best: reads,
- * writes (around the caches by two threads, too), copies, and copies whose source is taken piece by
- * piece from rows 16 KiB apart, as a transposition does. Each beside memcpy of 64 MiB in the same
- * rounds, as a ratio of bytes read and written; with pages of 4 KiB and, as far as the kernel has
- * them, of 2 MiB.
+ * writes (by two threads, too), copies, and copies whose source is taken piece by piece from rows
+ * 16 KiB apart, as a transposition does. Each beside memcpy of 64 MiB in the same rounds, as a
+ * ratio of bytes read and written; with pages of 4 KiB and, as far as the kernel has them, of
+ * 2 MiB.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -55,14 +55,13 @@ WITH_AVX static void read_only(const struct memory *memory, size_t piece)
 		__asm__ volatile("" : : "x"(sums[k]));
 }
 
-/* Of those that only write, the piece is what they write. */
-WITH_AVX static void write_only(const struct memory *memory, size_t piece)
+WITH_AVX static void store_bytes(char *destination, size_t bytes, float number)
 {
-	__m256 value = _mm256_set1_ps((float)piece);
+	__m256 value = _mm256_set1_ps(number);
 
-	for (size_t i = 0; i < SIZE; i += 32)
-		_mm256_store_ps((float *)(memory->destination + i), value);
-	__asm__ volatile("" : : "r"(memory->destination) : "memory");
+	for (size_t i = 0; i < bytes; i += 32)
+		_mm256_store_ps((float *)(destination + i), value);
+	__asm__ volatile("" : : "r"(destination) : "memory");
 }
 
 WITH_AVX static void stream_bytes(char *destination, size_t bytes, float number)
@@ -74,9 +73,21 @@ WITH_AVX static void stream_bytes(char *destination, size_t bytes, float number)
 	_mm_sfence();
 }
 
+/* Of those that only write, the piece is what they write. */
+static void store_only(const struct memory *memory, size_t piece)
+{
+	store_bytes(memory->destination, SIZE, (float)piece);
+}
+
 static void stream_only(const struct memory *memory, size_t piece)
 {
 	stream_bytes(memory->destination, SIZE, (float)piece);
+}
+
+static void *store_half(void *destination)
+{
+	store_bytes(destination, SIZE / 2, 1);
+	return NULL;
 }
 
 static void *stream_half(void *destination)
@@ -86,17 +97,28 @@ static void *stream_half(void *destination)
 }
 
 /* What two threads write: as much as one where the memory is the limit, and not the CPU. */
-static void stream_by_two(const struct memory *memory, size_t piece)
+static void write_by_two(const struct memory *memory, void *(*write_half)(void *destination))
 {
 	pthread_t other;
 
-	(void)piece;
-	if (pthread_create(&other, NULL, stream_half, memory->destination + SIZE / 2)) {
+	if (pthread_create(&other, NULL, write_half, memory->destination + SIZE / 2)) {
 		fputs("bench_roofline: no second thread\n", stderr);
 		exit(1);
 	}
-	stream_half(memory->destination);
+	write_half(memory->destination);
 	pthread_join(other, NULL);
+}
+
+static void store_by_two(const struct memory *memory, size_t piece)
+{
+	(void)piece;
+	write_by_two(memory, store_half);
+}
+
+static void stream_by_two(const struct memory *memory, size_t piece)
+{
+	(void)piece;
+	write_by_two(memory, stream_half);
 }
 
 WITH_AVX static void store_piece(char *destination, const char *source, size_t piece)
@@ -149,7 +171,7 @@ WITH_AVX static void stream_pieces_ahead(const struct memory *memory, size_t pie
 			const char *ahead = memory->source + column + (next < last ? next : last);
 
 			for (size_t i = 0; i < piece; i += 64) {
-				_mm_prefetch(ahead + i, _MM_HINT_T0);
+				_mm_prefetch(ahead + i, _MM_HINT_T1);
 				stream_piece(destination + i, source + i, 64);
 			}
 		}
@@ -166,7 +188,8 @@ static const struct kind {
 } kinds[] = {
 	{ "memcpy", copy_plainly, 0, 2 * SIZE },
 	{ "read", read_only, 0, SIZE },
-	{ "write", write_only, 1, SIZE },
+	{ "write", store_only, 1, SIZE },
+	{ "write, two threads", store_by_two, 0, SIZE },
 	{ "write, streaming", stream_only, 1, SIZE },
 	{ "write, streaming, two threads", stream_by_two, 0, SIZE },
 	/* some CPUs have a shorter way for lines of zeros */

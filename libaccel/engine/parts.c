@@ -62,6 +62,15 @@ static int64_t num_steps(const struct engine_box *box, uint32_t d, int64_t step)
 	return (extent(box, d) - 1) / step + 1;
 }
 
+/* How many parts of loop k there are. */
+static int64_t count_parts(const struct engine_parts *parts, const struct engine_box *box,
+			   uint32_t k)
+{
+	const int64_t left = extent(box, parts->dims[k]) - parts->steps[k] + parts->missing[k];
+
+	return left > 0 ? (left - 1) / parts->steps[k] + 2 : 1;
+}
+
 /* A step that is larger than need be, rounded down such that no line is in two parts. */
 static int64_t whole_lines(int64_t step, int64_t least, int64_t stride)
 {
@@ -111,6 +120,28 @@ void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 	}
 }
 
+void engine_parts_align(struct engine_parts *parts, const struct engine_box *box,
+			const int64_t *dst_strides, const int64_t *src_strides, int64_t size,
+			const uint8_t *place)
+{
+	const int64_t before = (int64_t)((uintptr_t)place % LINE_BYTES);
+	uint64_t others;
+	uint32_t k = 0;
+
+	while (k < parts->num_dims && src_strides[parts->dims[k]] != size)
+		k++;
+	if (k == parts->num_dims || before % size || parts->steps[k] * size % LINE_BYTES ||
+	    dst_strides[parts->dims[k]] % LINE_BYTES)
+		return;
+	for (uint32_t d = 0; d < box->rank; d++)
+		if (d != parts->dims[k] && extent(box, d) > 1 && src_strides[d] % LINE_BYTES)
+			return;
+	others = parts->count / (uint64_t)count_parts(parts, box, k);
+	parts->missing[k] = before / size;
+	if (__builtin_mul_overflow(others, (uint64_t)count_parts(parts, box, k), &parts->count))
+		*parts = (struct engine_parts){ .count = 1 };
+}
+
 bool engine_parts_are_runs(const struct engine_parts *parts, const struct engine_box *box,
 			   const int64_t *dst_strides, int64_t size)
 {
@@ -136,10 +167,13 @@ void engine_parts_box(const struct engine_parts *parts, const struct engine_box 
 	*box = *whole;
 	for (uint32_t k = parts->num_dims; k-- > 0; ) {
 		struct engine_interval *dim = &box->dims[parts->dims[k]];
-		int64_t step = parts->steps[k];
-		uint64_t count = (uint64_t)num_steps(whole, parts->dims[k], step);
+		uint64_t count = (uint64_t)count_parts(parts, whole, k);
+		int64_t before = (int64_t)(n % count), step = parts->steps[k];
 
-		dim->lowest += (int64_t)(n % count) * step;
+		if (before)
+			dim->lowest += before * step - parts->missing[k];
+		else
+			step -= parts->missing[k];
 		if (dim->highest - dim->lowest >= step)
 			dim->highest = dim->lowest + step - 1;
 		n /= count;

@@ -13,6 +13,7 @@ struct engine_parts {
 	uint32_t num_dims;
 	uint32_t dims[DRM_TESSERA_MAX_RANK];
 	int64_t steps[DRM_TESSERA_MAX_RANK];
+	int64_t missing[DRM_TESSERA_MAX_RANK];	/* values of a step that the first part lacks */
 };
 
 /*
@@ -22,6 +23,15 @@ struct engine_parts {
 void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 		       const int64_t *dst_strides, const int64_t *src_strides, int64_t size,
 		       int64_t bytes);
+
+/*
+ * Has the loop in which the source is contiguous cut where lines of the source begin, if they do so
+ * in all of its rows alike, and it makes no difference to lines of the destination. The source's
+ * element of the box's lowest values is at this place.
+ */
+void engine_parts_align(struct engine_parts *parts, const struct engine_box *box,
+			const int64_t *dst_strides, const int64_t *src_strides, int64_t size,
+			const uint8_t *place);
 
 /*
  * Whether each part is one run of bytes in the destination, where it begins at the lowest values of

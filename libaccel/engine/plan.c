@@ -16,6 +16,7 @@
 #include "kernels.h"
 #include "move_bordered.h"
 #include "move_windows.h"
+#include "place.h"
 #include "plan.h"
 #include "region.h"
 
@@ -252,6 +253,21 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
 	return value < least ? least : value > most ? most : value;
 }
 
+/* Has parts begin where lines of the source do, so that each line is of one part. */
+static void align_parts(struct engine_plan *plan)
+{
+	const struct engine_plan_operand *source = &plan->operands[1];
+	uint64_t place = (uint64_t)source->address.offset;
+
+	if (plan->num_operands < 2 || source->is_indirect)
+		return;
+	for (uint32_t d = 0; d < plan->box.rank; d++)
+		place += (uint64_t)source->address.strides[d] * (uint64_t)plan->box.dims[d].lowest;
+	engine_parts_align(&plan->parts, &plan->box, plan->operands[0].address.strides,
+			   source->address.strides, 1 << plan->operands[0].size_shift,
+			   BEYOND(source->base, place));
+}
+
 static void init_parts(struct engine_plan *plan)
 {
 	const struct engine_plan_operand *destination = &plan->operands[0];
@@ -277,6 +293,7 @@ static void init_parts(struct engine_plan *plan)
 	engine_parts_init(&plan->parts, &plan->box, destination->address.strides,
 			  plan->operands[1].address.strides, 1 << destination->size_shift,
 			  clamp(bytes, LEAST_PART_BYTES, most));
+	align_parts(plan);
 }
 
 /*

@@ -356,10 +356,16 @@ struct steps {
 	uint32_t rank;
 	const uint32_t *order;		/* or NULL: that of the loops */
 	const int64_t *step;
+	int64_t head[DRM_TESSERA_MAX_RANK];	/* the first step of a loop, if it is another */
 	int64_t first[DRM_TESSERA_MAX_RANK];
 	int64_t end[DRM_TESSERA_MAX_RANK];
 	int64_t at[DRM_TESSERA_MAX_RANK];
 };
+
+static int64_t whole_step(const struct steps *steps, uint32_t d)
+{
+	return steps->head[d] && steps->at[d] == steps->first[d] ? steps->head[d] : steps->step[d];
+}
 
 /* Goes on to the next step; after the last one returns false and is at the first. */
 static bool next_step(struct steps *steps)
@@ -367,7 +373,7 @@ static bool next_step(struct steps *steps)
 	for (uint32_t place = steps->rank; place-- > 0; ) {
 		uint32_t d = steps->order ? steps->order[place] : place;
 
-		steps->at[d] += steps->step[d];
+		steps->at[d] += whole_step(steps, d);
 		if (steps->at[d] < steps->end[d])
 			return true;
 		steps->at[d] = steps->first[d];
@@ -378,7 +384,7 @@ static bool next_step(struct steps *steps)
 /* The part of a step that is in its box. */
 static int64_t step_extent(const struct steps *steps, uint32_t d)
 {
-	return min(steps->step[d], steps->end[d] - steps->at[d]);
+	return min(whole_step(steps, d), steps->end[d] - steps->at[d]);
 }
 
 static int64_t step_bytes(const struct steps *steps, int64_t size)
@@ -852,11 +858,30 @@ static int run_block(struct pipeline *pipeline, const struct steps *blocks)
 	return error;
 }
 
+/*
+ * What a stream has before its first cache line, in elements of a loop that blocks cut and in which
+ * it is contiguous; 0 if not all of its rows begin at the same place of a line.
+ */
+static int64_t head_of(const struct engine_move *move, uint32_t stream, uint32_t loop,
+		       const uint8_t *from, int64_t size)
+{
+	const struct engine_nest *nest = &move->nest;
+	const int64_t block = move->staging.block[loop];
+	const int64_t bytes = (int64_t)(-(uintptr_t)from % LINE_BYTES);
+
+	if (block == nest->extents[loop] || bytes % size || bytes / size >= block)
+		return 0;
+	for (uint32_t d = 0; d < nest->rank; d++)
+		if (d != loop && nest->streams[stream].strides[d] % LINE_BYTES)
+			return 0;
+	return bytes / size;
+}
+
 int engine_staging_run(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
 		       const uint8_t *src)
 {
 	const struct engine_staging *staging = &move->staging;
-	const uint32_t rank = move->nest.rank;
+	const uint32_t rank = move->nest.rank, last = rank - 1;
 	struct steps blocks = { .rank = rank, .step = staging->block };
 	struct pipeline pipeline = {
 		.run = run,
@@ -875,7 +900,11 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 	};
 	int error;
 
-	pipeline.is_direct = staging->stream_kernel && (uintptr_t)pipeline.dst % LINE_BYTES == 0;
+	blocks.head[last] = head_of(move, DST, last, pipeline.dst, move->size);
+	blocks.head[staging->src_loop] = head_of(move, SRC, staging->src_loop, pipeline.src,
+						 staging->src_size);
+	pipeline.is_direct = staging->stream_kernel &&
+			     ((uintptr_t)pipeline.dst % LINE_BYTES == 0 || blocks.head[last]);
 	memset(pipeline.slots->next, 0, sizeof(pipeline.slots->next));
 	enter_nest(&blocks, &move->nest);
 	pipeline.inflow.blocks = blocks;

@@ -278,12 +278,14 @@ static void run_goes_without_scratch_while_another_has_it(void **state)
 
 /* Every point of the box is in one part. */
 static void check_parts(const struct engine_box *box, const int64_t *dst_strides,
-			const int64_t *src_strides, int64_t bytes, uint64_t points)
+			const int64_t *src_strides, int64_t bytes, uint64_t points,
+			const uint8_t *place)
 {
 	struct engine_parts parts;
 	uint64_t sum = 0;
 
 	engine_parts_init(&parts, box, dst_strides, src_strides, 4, bytes);
+	engine_parts_align(&parts, box, dst_strides, src_strides, 4, place);
 	for (uint64_t n = 0; n < parts.count; n++) {
 		struct engine_box part;
 		uint64_t count = 1;
@@ -308,7 +310,55 @@ static void parts_hold_all_points(void **state)
 
 	(void)state;
 	for (int64_t bytes = 4; bytes <= 1 << 21; bytes *= 2)
-		check_parts(&box, dst_strides, src_strides, bytes, 10 * 32 * 50 * 32);
+		check_parts(&box, dst_strides, src_strides, bytes, 10 * 32 * 50 * 32, NULL);
+}
+
+static void parts_that_begin_with_lines_hold_all_points(void **state)
+{
+	static const int64_t dst_strides[] = { 4096, 4 }, src_strides[] = { 4, 40000 * 64 };
+	static uint8_t line[64] __attribute__((aligned(64)));
+	struct engine_box box = { 2, { { 0, 9999 }, { 0, 1023 } } };
+
+	(void)state;
+	for (int64_t extent = 1023; extent < 1190; extent++) {
+		box.dims[0] = (struct engine_interval){ 7, 7 + extent - 1 };
+		check_parts(&box, dst_strides, src_strides, 8192, (uint64_t)extent * 1024,
+			    line + extent % 16 * 4);
+	}
+}
+
+/* The parts of a loop along the source begin at its lines, if those are at the same place of all. */
+static void check_cut(const int64_t *dst_strides, const int64_t *src_strides, size_t place,
+		      int64_t expected)
+{
+	static const uint8_t line[64] __attribute__((aligned(64)));
+	const struct engine_box box = { 2, { { 5, 10004 }, { 0, 1023 } } };
+	struct engine_parts parts;
+	struct engine_box part;
+
+	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 512 * 1024);
+	engine_parts_align(&parts, &box, dst_strides, src_strides, 4, line + place);
+	engine_parts_box(&parts, &box, 0, &part);
+	assert_int_equal(part.dims[0].lowest, 5);
+	assert_int_equal(part.dims[0].highest, 5 + expected - 1);
+	engine_parts_box(&parts, &box, 1, &part);
+	assert_int_equal(part.dims[0].lowest, 5 + expected);
+	assert_int_equal(part.dims[0].highest, 5 + expected + 512 / 4 - 1);
+	assert_int_equal(parts.count, (10000 + 512 / 4 - expected - 1) / (512 / 4) + 1);
+}
+
+static void parts_begin_with_lines_of_the_source(void **state)
+{
+	static const int64_t dst_strides[] = { 4096, 4 }, src_strides[] = { 4, 40000 * 64 };
+	static const int64_t odd_dst_strides[] = { 4100, 4 }, odd_src_strides[] = { 4, 40004 };
+
+	(void)state;
+	check_cut(dst_strides, src_strides, 0, 512 / 4);
+	check_cut(dst_strides, src_strides, 4, 512 / 4 - 1);
+	check_cut(dst_strides, src_strides, 60, 512 / 4 - 15);
+	check_cut(dst_strides, src_strides, 3, 512 / 4);
+	check_cut(odd_dst_strides, src_strides, 4, 512 / 4);
+	check_cut(dst_strides, odd_src_strides, 4, 512 / 4);
 }
 
 static void loop_that_a_source_runs_along_is_not_cut_to_pieces(void **state)
@@ -345,6 +395,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(parts_are_put_together_in_scratch),
 		cmocka_unit_test(run_goes_without_scratch_while_another_has_it),
 		cmocka_unit_test(parts_hold_all_points),
+		cmocka_unit_test(parts_that_begin_with_lines_hold_all_points),
+		cmocka_unit_test(parts_begin_with_lines_of_the_source),
 		cmocka_unit_test(loop_that_a_source_runs_along_is_not_cut_to_pieces),
 		cmocka_unit_test(parts_that_cannot_be_counted_are_one),
 	};

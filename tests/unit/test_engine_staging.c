@@ -114,6 +114,31 @@ static void rows_of_whole_lines_begin_anywhere(void **state)
 	}
 }
 
+static void check_lines(const struct permutation *p)
+{
+	check_large(permutation_job(p), "transpose of ", "strides");
+}
+
+/* Rows of whole lines that all begin beside one are cut where lines begin. */
+static void blocks_begin_with_lines(void **state)
+{
+	(void)state;
+	for (uint32_t shift = 0; shift < 5; shift++) {
+		const int64_t size = 1 << shift;
+		const int64_t offsets[][2] = {
+			{ size, 0 }, { 0, size }, { size, size }, { 64 - size, 48 }, { 16, 64 - size },
+			{ size, 1 }, { 1, size },
+		};
+
+		for (size_t i = 0; i < COUNT(offsets); i++) {
+			check_lines(&(struct permutation){
+				shift, 2, { 1280u >> shift, 2304u >> shift }, { 1, 0 },
+				i % 2 ? 64 : 0, { offsets[i][0], offsets[i][1] }
+			});
+		}
+	}
+}
+
 static void rows_of_several_loops_go_on_in_lines_that_wait(void **state)
 {
 	(void)state;
@@ -352,6 +377,7 @@ int main(void)
 		cmocka_unit_test(what_is_between_runs_stays),
 		cmocka_unit_test(long_rows_go_on_in_lines_that_wait),
 		cmocka_unit_test(rows_of_whole_lines_begin_anywhere),
+		cmocka_unit_test(blocks_begin_with_lines),
 		cmocka_unit_test(rows_of_several_loops_go_on_in_lines_that_wait),
 		cmocka_unit_test(short_rows_go_on_into_each_other),
 		cmocka_unit_test(columns_of_most_of_a_line_go_on_into_each_other),

@@ -77,8 +77,8 @@ typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes
 
 /*
  * The same for pieces of what is no whole line. dst is at the beginning of a line, of which so many
- * bytes are in line already. What is left in the end is in line after it, from its beginning on; it
- * has 64 bytes, and as many can be read before and beyond those of src.
+ * bytes wait already: the last ones of the 64 of line. What is left in the end are its last ones
+ * after it. 64 bytes more can be read beyond those of line, and before and beyond those of src.
  */
 typedef void engine_piece_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
 				 int64_t filled);
@@ -101,14 +101,14 @@ typedef void engine_far_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes);
 struct engine_join {
 	const int64_t *places;	/* of column 0 of each row, in bytes after src */
 	/*
-	 * What is before column c in the line in which it begins, in its place; in the end what is
-	 * in the line in which the column ends, if that is no whole one.
+	 * The last bytes of line c are what is before column c in the line in which it begins; in
+	 * the end, what is in the line in which the column ends.
 	 */
 	uint8_t (*lines)[64];
 	/*
-	 * The line that row r shares with the tile to the right of this one, if both are as wide as
-	 * a line. It is left here if the tile to the right is to find it, and is here from the one
-	 * to the left if that left it.
+	 * The line in which row r of the tile to the right of this one begins, if both are as wide
+	 * as a line. It is left here if the tile to the right is to find it, and is here from the
+	 * one to the left if that left it.
 	 */
 	uint8_t (*shared)[64];
 	bool has_shared;

@@ -60,7 +60,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define SLOTS_PLACE	(HALVES_PLACE + 2 * HALF_BYTES)
 #define SHARED_PLACE	(SLOTS_PLACE + (int64_t)sizeof(struct slots))
 
-/* What waits is what is before next in its line. */
+/* What waits is what is before next in its line: the last bytes here. */
 struct slots {
 	uint8_t lines[NUM_SLOTS][LINE_BYTES];
 	uint8_t *next[NUM_SLOTS];	/* where a run has to go on, or NULL */
@@ -483,7 +483,7 @@ static void flush_slot(struct slots *slots, int64_t n)
 	size_t bytes = (uintptr_t)slots->next[n] % LINE_BYTES;
 
 	if (bytes)
-		memcpy(slots->next[n] - bytes, slots->lines[n], bytes);
+		memcpy(slots->next[n] - bytes, slots->lines[n] + LINE_BYTES - bytes, bytes);
 	slots->next[n] = NULL;
 }
 

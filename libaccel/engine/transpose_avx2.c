@@ -382,16 +382,29 @@ INLINE __m256i merge(__m256i first, __m256i second, int64_t place)
 				  _mm256_cmpgt_epi8(_mm256_set1_epi8((char)place), places));
 }
 
+/* The last bytes of a line and those of a piece after it become the line. */
+INLINE void keep_last(uint8_t *line, const uint8_t *src, int64_t bytes)
+{
+	if (bytes >= 64) {
+		memcpy(line, src + bytes - 64, 64);
+		return;
+	}
+	memmove(line, line + bytes, (size_t)(64 - bytes));
+	memcpy(line + 64 - bytes, src, (size_t)bytes);
+}
+
 /* In registers: what was stored just now waits for the streaming stores before it. */
 TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
 				int64_t filled)
 {
-	__m256i *lines = (__m256i *)line, *to = (__m256i *)dst;
+	const __m256i *waiting = (const __m256i *)(line + 64 - filled);
 	const __m256i *from = (const __m256i *)(src - filled);
-	__m256i low = merge(_mm256_loadu_si256(lines), _mm256_loadu_si256(from), filled);
-	__m256i high = merge(_mm256_loadu_si256(lines + 1), _mm256_loadu_si256(from + 1),
+	__m256i low = merge(_mm256_loadu_si256(waiting), _mm256_loadu_si256(from), filled);
+	__m256i high = merge(_mm256_loadu_si256(waiting + 1), _mm256_loadu_si256(from + 1),
 			     filled - 32);
+	__m256i *to = (__m256i *)dst;
 
+	keep_last(line, src, bytes);
 	for (bytes += filled; bytes >= 64; bytes -= 64) {
 		_mm256_stream_si256(to, low);
 		_mm256_stream_si256(to + 1, high);
@@ -400,8 +413,6 @@ TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes,
 		low = _mm256_loadu_si256(from);
 		high = _mm256_loadu_si256(from + 1);
 	}
-	_mm256_storeu_si256(lines, low);
-	_mm256_storeu_si256(lines + 1, high);
 }
 
 const struct engine_transpose_kernels engine_transpose_avx2 = {

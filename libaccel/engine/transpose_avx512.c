@@ -53,13 +53,23 @@ INLINE const uint8_t *next_row_or_last(const struct square *square, int n, const
 	return row;
 }
 
-/* The places of bytes in a line. */
-static const uint8_t line_places[64] __attribute__((aligned(64))) = {
+/* The places of bytes in two lines. */
+static const uint8_t line_places[128] __attribute__((aligned(64))) = {
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
 	16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
 	32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
 	48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+	64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79,
+	80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95,
+	96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111,
+	112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127,
 };
+
+/* The bytes of two lines, one after the other, from a place in the first one on. */
+INLINE __m512i bytes_from(__m512i first, int64_t place, __m512i second)
+{
+	return _mm512_permutex2var_epi8(first, _mm512_loadu_si512(line_places + place), second);
+}
 
 /*
  * The 64 bytes of row n, line by line: where lines are not in the first cache yet, a load that
@@ -67,26 +77,36 @@ static const uint8_t line_places[64] __attribute__((aligned(64))) = {
  */
 INLINE __m512i load_lines(const uint8_t *row, int n, const struct engine_join *join)
 {
-	const uint32_t before = (uintptr_t)row % 64;
+	const int64_t before = (int64_t)((uintptr_t)row % 64);
 	const __mmask64 ours = ~0ull << before;
+	const bool leaves_shared = join && join->leaves_shared;
 	__m512i first, last;
 
-	if (!before)
+	if (!before && !leaves_shared)
 		return _mm512_load_si512(row);
 	if (join && join->has_shared)
 		first = _mm512_load_si512(join->shared[n]);
 	else
 		first = _mm512_maskz_loadu_epi8(ours, row - before);
 	row += 64 - before;
-	if (join && join->leaves_shared) {
+	if (leaves_shared) {
 		last = _mm512_load_si512(row);
 		_mm512_store_si512(join->shared[n], last);
 	} else {
 		last = _mm512_maskz_loadu_epi8(~ours, row);
 	}
-	return _mm512_permutex2var_epi8(first, _mm512_add_epi8(_mm512_load_si512(line_places),
-							       _mm512_set1_epi8((char)before)),
-					last);
+	return bytes_from(first, before, last);
+}
+
+/* The same for a row between tiles on either side, whatever its place in a line. */
+INLINE __m512i load_between(const uint8_t *row, uint8_t *shared)
+{
+	const int64_t before = (int64_t)((uintptr_t)row % 64);
+	const __m512i first = _mm512_load_si512(shared);
+	const __m512i last = _mm512_load_si512(row + 64 - before);
+
+	_mm512_store_si512(shared, last);
+	return bytes_from(first, before, last);
 }
 
 /* The first bytes of a row as a lane of a register, which has none of the later ones yet. */
@@ -150,20 +170,16 @@ INLINE void store_column(uint8_t *to, __m512i column, bool is_whole, bool stream
 		_mm512_mask_storeu_epi8(to, mask, column);
 }
 
-/* Turns a column, until its bytes are in their places of two lines, the first of which is there. */
+/* Puts so many bytes of a column behind those that wait, and streams the line that they fill. */
 INLINE void join_column(uint8_t *to, __m512i column, uint8_t *line, int64_t bytes)
 {
-	const uint32_t filled = (uintptr_t)to % 64;
-	const __m512i places = _mm512_sub_epi8(_mm512_load_si512(line_places),
-					       _mm512_set1_epi8((char)filled));
-	const __m512i turned = _mm512_permutexvar_epi8(places, column);
-	__m512i next = _mm512_mask_mov_epi8(_mm512_load_si512(line), ~0ull << filled, turned);
+	const int64_t filled = (int64_t)((uintptr_t)to % 64);
+	const __m512i waiting = _mm512_load_si512(line);
 
-	if (filled + bytes >= 64) {
-		_mm512_stream_si512((__m512i *)(to - filled), next);
-		next = turned;
-	}
-	_mm512_store_si512(line, next);
+	if (filled + bytes >= 64)
+		_mm512_stream_si512((__m512i *)(to - filled),
+				    bytes_from(waiting, 64 - filled, column));
+	_mm512_store_si512(line, bytes < 64 ? bytes_from(waiting, bytes, column) : column);
 }
 
 /* Elements as large as a lane are in their places. */
@@ -203,14 +219,26 @@ INLINE void store_columns(__m512i *registers, int k, int n, const struct square 
 
 /* Whole rows, as they are stored: what is streamed is not in the first cache. */
 INLINE void load_whole_rows(__m512i *rows, int first, int count, const struct square *square,
-			    const uint8_t **next, bool streams, const struct engine_join *join)
+			    const uint8_t **next, bool streams)
 {
 	UNROLL
 	for (int k = 0; k < count; k++) {
 		const uint8_t *row = next_row(square, first + k, next);
 
-		rows[k] = streams || join ? load_lines(row, first + k, join) :
-					    _mm512_loadu_si512(row);
+		rows[k] = streams ? load_lines(row, first + k, NULL) : _mm512_loadu_si512(row);
+	}
+}
+
+/* Whole rows of a tile whose columns are joined to what waits. */
+INLINE void load_joined_rows(__m512i *rows, int first, int count, const struct square *square,
+			     const struct engine_join *join, bool is_between)
+{
+	UNROLL
+	for (int n = first; n < first + count; n++) {
+		const uint8_t *row = BEYOND(square->src, square->places[n]);
+
+		rows[n - first] = is_between ? load_between(row, join->shared[n]) :
+					       load_lines(row, n, join);
 	}
 }
 
@@ -238,7 +266,7 @@ INLINE void load_rows(__m512i *rows, int first, int count, const struct square *
  */
 #define DEFINE_SQUARE(size, rounds)								\
 INLINE void square_##size(const struct square *square, bool is_whole, bool streams,		\
-			  const struct engine_join *join)					\
+			  const struct engine_join *join, bool is_between)			\
 {												\
 	enum { N = 16 / (size) };								\
 	const __mmask64 columns = mask_of(square->num_columns * (size));			\
@@ -253,10 +281,12 @@ INLINE void square_##size(const struct square *square, bool is_whole, bool strea
 			zero_rows(r + group, N);						\
 			continue;								\
 		}										\
-		if (is_whole)									\
-			load_whole_rows(r + group, group, N, square, &from, streams, join);	\
-		else										\
+		if (!is_whole)									\
 			load_rows(r + group, group, N, square, &from, columns);			\
+		else if (join)									\
+			load_joined_rows(r + group, group, N, square, join, is_between);	\
+		else										\
+			load_whole_rows(r + group, group, N, square, &from, streams);		\
 		UNROLL										\
 		for (int round = 0; round < (rounds); round++)					\
 			round_##size(r + group, N);						\
@@ -461,7 +491,7 @@ INLINE void edge_##size(const struct square *square, int64_t width, bool streams
 	const bool can_stream = streams && square->num_rows >= SIDE;				\
 												\
 	if (width == SIDE)									\
-		square_##size(square, false, can_stream, join);				\
+		square_##size(square, false, can_stream, join, false);				\
 	else											\
 		quarter_##size(square, can_stream, join);					\
 }												\
@@ -496,7 +526,7 @@ INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src,				\
 	}											\
 	if (tile->ahead)									\
 		fetch_rows(&square, tile->ahead, SIDE);						\
-	square_##size(&square, true, streams, NULL);						\
+	square_##size(&square, true, streams, NULL, false);					\
 }												\
 												\
 INLINE void transpose_rest_##size(uint8_t *dst, const uint8_t *src,				\
@@ -591,7 +621,10 @@ INLINE void join_at_##size(const struct square *square, int64_t width,				\
 		joined_edge_##size(&edge, width, join);						\
 		return;										\
 	}											\
-	square_##size(square, true, false, join);						\
+	if (join->has_shared && join->leaves_shared)						\
+		square_##size(square, true, false, join, true);				\
+	else											\
+		square_##size(square, true, false, join, false);				\
 }												\
 												\
 TARGET __attribute__((nonnull))									\
@@ -703,9 +736,11 @@ TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, int64_t bytes)
 TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
 				int64_t filled)
 {
-	__m512i next = _mm512_mask_loadu_epi8(_mm512_loadu_si512(line), ~0ull << filled,
-					      src - filled);
+	const __m512i waiting = _mm512_loadu_si512(line), first = _mm512_loadu_si512(src);
+	__m512i next = bytes_from(waiting, 64 - filled, first);
 
+	_mm512_storeu_si512(line, bytes < 64 ? bytes_from(waiting, bytes, first) :
+					       _mm512_loadu_si512(src + bytes - 64));
 	src += 64 - filled;
 	for (bytes += filled; bytes >= 64; bytes -= 64) {
 		_mm512_stream_si512((__m512i *)dst, next);
@@ -713,7 +748,6 @@ TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes,
 		dst += 64;
 		src += 64;
 	}
-	_mm512_storeu_si512(line, next);
 }
 
 /* --- columns that go on into each other ------------------------------------------------------- */
@@ -743,7 +777,7 @@ INLINE void chain_square(uint8_t *dst, const struct square *square, __m512i *bef
 	const uint8_t *from = square->src;
 	__m512i r[16];
 
-	load_whole_rows(r, 0, num_rows, square, &from, true, NULL);
+	load_whole_rows(r, 0, num_rows, square, &from, true);
 	zero_rows(r + num_rows, 16 - num_rows);
 	UNROLL
 	for (int group = 0; group < 16; group += 4) {
@@ -763,16 +797,11 @@ INLINE void chain_square(uint8_t *dst, const struct square *square, __m512i *bef
 	}
 }
 
-/* What is filled are the last bytes of the line before, while there is one. */
 INLINE void chain_rows(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 		       uint8_t *line, int64_t filled, int num_rows)
 {
-	const __m512i numbers = _mm512_load_si512(line_places);
-	const __m512i turn = _mm512_set1_epi8((char)filled);
-	const __m512i places = _mm512_add_epi8(_mm512_sub_epi8(numbers, turn),
-					       _mm512_set1_epi8(64));
-	__m512i before = _mm512_permutexvar_epi8(_mm512_add_epi8(numbers, turn),
-						 _mm512_loadu_si512(line));
+	const __m512i places = _mm512_loadu_si512(line_places + 64 - filled);
+	__m512i before = _mm512_loadu_si512(line);
 
 	for (int64_t c = 0; c < tile->extents[0]; c += 16) {
 		const struct square square = square_at(dst, src, NULL, tile, c, 0, 4);
@@ -780,7 +809,7 @@ INLINE void chain_rows(uint8_t *dst, const uint8_t *src, const struct engine_til
 		chain_square(dst, &square, &before, places, num_rows);
 		dst += 64 * num_rows;
 	}
-	_mm512_storeu_si512(line, _mm512_permutexvar_epi8(places, before));
+	_mm512_storeu_si512(line, before);
 }
 
 /* The registers of a square are known by number only where the number of rows is. */
@@ -808,8 +837,7 @@ TARGET static void copy_far(uint8_t *dst, const uint8_t *src, int64_t bytes)
 {
 	const int64_t before = (int64_t)((uintptr_t)src % 64);
 	const int64_t end = before + bytes;
-	const __m512i places = _mm512_add_epi8(_mm512_load_si512(line_places),
-					       _mm512_set1_epi8((char)before));
+	const __m512i places = _mm512_loadu_si512(line_places + before);
 	__m512i line, next;
 	int64_t at = 64;
 

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "arithmetic.h"
 #include "kernels.h"
 
 struct element16 {
@@ -78,15 +79,14 @@ static void copy_lines(uint8_t *dst, const uint8_t *src, int64_t bytes)
 static void copy_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
 		       int64_t filled)
 {
-	const int64_t rest = (filled + bytes) % 64;
+	const int64_t rest = (filled + bytes) % 64, kept = min(bytes, 64);
 
-	if (filled + bytes < 64) {
-		memcpy(line + filled, src, (size_t)bytes);
-		return;
+	if (filled + bytes >= 64) {
+		memcpy(dst, line + 64 - filled, (size_t)filled);
+		memcpy(dst + filled, src, (size_t)(bytes - rest));
 	}
-	memcpy(dst, line, (size_t)filled);
-	memcpy(dst + filled, src, (size_t)(bytes - rest));
-	memcpy(line, src + bytes - rest, (size_t)rest);
+	memmove(line, line + kept, (size_t)(64 - kept));
+	memcpy(line + 64 - kept, src + bytes - kept, (size_t)kept);
 }
 
 const struct engine_transpose_kernels engine_transpose_portable = {

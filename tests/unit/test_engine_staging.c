@@ -43,6 +43,11 @@ static struct engine_job *permutation_job(const struct permutation *p)
 	return job;
 }
 
+static void check_transposed(const struct permutation *p)
+{
+	check_large(permutation_job(p), "transpose of ", "strides");
+}
+
 static void check_staged(const struct permutation *p)
 {
 	check_large(permutation_job(p), " staged", "strides");
@@ -110,13 +115,8 @@ static void rows_of_whole_lines_begin_anywhere(void **state)
 	for (int64_t offset = 1; offset < 64; offset += 31) {
 		struct permutation p = { 2, 2, { 1024, 64 }, { 1, 0 }, 16, { offset, 0 } };
 
-		check_large(permutation_job(&p), "transpose of ", "strides");
+		check_transposed(&p);
 	}
-}
-
-static void check_lines(const struct permutation *p)
-{
-	check_large(permutation_job(p), "transpose of ", "strides");
 }
 
 /* Rows of whole lines that all begin beside one are cut where lines begin. */
@@ -131,7 +131,7 @@ static void blocks_begin_with_lines(void **state)
 		};
 
 		for (size_t i = 0; i < COUNT(offsets); i++) {
-			check_lines(&(struct permutation){
+			check_transposed(&(struct permutation){
 				shift, 2, { 1280u >> shift, 2304u >> shift }, { 1, 0 },
 				i % 2 ? 64 : 0, { offsets[i][0], offsets[i][1] }
 			});
@@ -168,7 +168,7 @@ static void columns_of_most_of_a_line_go_on_into_each_other(void **state)
 			{ offsets[i / 7 / COUNT(columns)], i % 2 ? 20 : 0 }
 		};
 
-		check_large(permutation_job(&p), "transpose of ", "strides");
+		check_transposed(&p);
 	}
 }
 
@@ -186,7 +186,7 @@ static void six_loops_of_odd_extents_are_permuted(void **state)
 		};
 
 		memcpy(p.axes, orders[i], sizeof(p.axes));
-		check_large(permutation_job(&p), "transpose of ", "strides");
+		check_transposed(&p);
 	}
 }
 
@@ -241,7 +241,8 @@ static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t 
 
 		for (int64_t i = begin / 64 * 64; i < end; i++) {
 			const int64_t r = (i - begin) / size, byte = (i - begin) % size;
-			const uint8_t stored = i < end / 64 * 64 ? dst[i] : lines[c][i % 64];
+			const uint8_t stored = i < end / 64 * 64 ? dst[i] :
+					       lines[c][i % 64 + 64 - end % 64];
 
 			assert_int_equal(stored, i < begin ? 0x5a :
 					 from[places[r] + c * size + byte]);
@@ -326,14 +327,12 @@ static void check_chain_kernel(engine_chain_kernel *kernel, const int64_t *exten
 	memset(dst, 0xa5, (size_t)bytes + 128);
 	memset(line, 0x5a, sizeof(line));
 	kernel(dst + 64, src.bytes, &tile, line, filled);
-	for (int64_t i = 0; i < bytes + 64; i++) {
+	for (int64_t i = 0; i < bytes + filled; i++) {
 		const int64_t at = i - filled, c = at / size / extents[1];
 		const int64_t r = at / size % extents[1];
-		const uint8_t stored = i < bytes ? dst[64 + i] : line[i - bytes];
+		const uint8_t stored = i < bytes ? dst[64 + i] : line[i - bytes + 64 - filled];
 
-		if (i < bytes + filled)
-			assert_int_equal(stored, at < 0 ? 0x5a :
-					 from[r * pitch + c * size + at % size]);
+		assert_int_equal(stored, at < 0 ? 0x5a : from[r * pitch + c * size + at % size]);
 	}
 	for (int64_t i = 0; i < 64; i++) {
 		assert_int_equal(dst[i], 0xa5);

@@ -92,7 +92,7 @@ static void lines_are_streamed_to_their_end(void **state)
 
 static void lines_are_streamed_and_what_is_left_of_a_piece_waits(void **state)
 {
-	uint8_t from[5 * 64 + 3 * 64], to[7 * 64] __attribute__((aligned(64))), line[64];
+	uint8_t from[5 * 64 + 3 * 64], to[7 * 64] __attribute__((aligned(64))), line[2 * 64];
 	uint8_t piece[64 + sizeof(from)];
 
 	(void)state;
@@ -110,11 +110,12 @@ static void lines_are_streamed_and_what_is_left_of_a_piece_waits(void **state)
 				memset(to, 0, sizeof(to));
 				memset(piece, 0, sizeof(piece));
 				memset(line, 0, sizeof(line));
-				memcpy(line, from, (size_t)filled);
+				memcpy(line + 64 - filled, from, (size_t)filled);
 				memcpy(piece + 65, from + filled, (size_t)bytes);
 				stream_piece(to + 64, piece + 65, bytes, line, filled);
 				assert_memory_equal(to + 64, from, (size_t)lines);
-				assert_memory_equal(line, from + lines, (size_t)(all - lines));
+				assert_memory_equal(line + 64 - (all - lines), from + lines,
+						    (size_t)(all - lines));
 				assert_int_equal(to[63], 0);
 				assert_int_equal(to[64 + lines], 0);
 			}

@@ -652,6 +652,56 @@ DEFINE_JOIN(4)
 DEFINE_JOIN(8)
 DEFINE_JOIN(16)
 
+/* Four elements of a lane each, of rows at these places. */
+INLINE __m512i line_of_rows(const uint8_t *src, const int64_t *places)
+{
+	__m512i line = _mm512_zextsi128_si512(_mm_loadu_si128(BEYOND(src, places[0])));
+
+	line = _mm512_mask_broadcast_i32x4(line, 0x00f0, _mm_loadu_si128(BEYOND(src, places[1])));
+	line = _mm512_mask_broadcast_i32x4(line, 0x0f00, _mm_loadu_si128(BEYOND(src, places[2])));
+	return _mm512_mask_broadcast_i32x4(line, 0xf000, _mm_loadu_si128(BEYOND(src, places[3])));
+}
+
+/* The line in which a column begins, with what waits for it, and what waits for the one after it. */
+INLINE void join_ends(uint8_t *to, const uint8_t *src, const int64_t *places, int64_t rows,
+		      uint8_t *line)
+{
+	const int64_t filled = (int64_t)((uintptr_t)to % 64);
+
+	_mm512_stream_si512((__m512i *)(to - filled),
+			    bytes_from(_mm512_load_si512(line), 64 - filled,
+				       line_of_rows(src, places)));
+	_mm512_store_si512(line, line_of_rows(src, places + rows - 4));
+}
+
+/*
+ * Elements of 16 bytes that begin where a lane does: each line of a column is put together from the
+ * rows that it has, and only those in which the column begins and ends are joined to others.
+ */
+TARGET static void join_rows(uint8_t *dst, const uint8_t *src, const struct engine_join *join,
+			     const struct engine_tile *tile)
+{
+	const int64_t stride = tile->dst_strides[0], rows = tile->extents[1];
+
+	if (((uintptr_t)dst | (uint64_t)stride) % 16 || rows < 4) {
+		join_16(dst, src, join, tile);
+		return;
+	}
+	for (int64_t c = 0; c < tile->extents[0]; c++)
+		join_ends(dst + c * stride, src + c * 16, join->places, rows, join->lines[c]);
+	for (int64_t next = 4; next < rows; next += 4) {
+		for (int64_t c = 0; c < tile->extents[0]; c++) {
+			uint8_t *to = dst + c * stride + next * 16;
+			const int64_t before = (int64_t)((uintptr_t)to % 64 / 16);
+			const int64_t row = next - before;
+
+			if (row + 4 <= rows)
+				_mm512_stream_si512((__m512i *)(to - before * 16),
+						    line_of_rows(src + c * 16, join->places + row));
+		}
+	}
+}
+
 /* A column of elements of half a line: two of them at a time. */
 INLINE void transpose_column_32(uint8_t *to, const uint8_t *from, const struct engine_tile *tile,
 				bool streams)
@@ -865,7 +915,7 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	},
 	.transpose_rows = engine_rows_avx512,
 	.most_steps = 2,
-	.join_transpose = { join_1, join_2, join_4, join_8, join_16, NULL, NULL },
+	.join_transpose = { join_1, join_2, join_4, join_8, join_rows, NULL, NULL },
 	.stream_lines = stream_lines,
 	.stream_piece = stream_piece,
 	.chain_transpose = { [2] = chain_4 },

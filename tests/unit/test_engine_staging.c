@@ -211,11 +211,11 @@ static void run_join_kernel(engine_join_kernel *kernel, uint8_t *dst, const uint
 	}
 }
 
-/* Columns begin so many bytes after a line's beginning; no two have a line in common. */
-static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t columns,
-			      int64_t rows, int64_t width)
+/* Columns begin some units of bytes after a line's beginning; no two have a line in common. */
+static void check_columns(engine_join_kernel *kernel, int64_t size, int64_t columns, int64_t rows,
+			  int64_t width, int64_t unit)
 {
-	const int64_t pitch = rows * size + 2 * 64 + 5, first = 64 + 3;
+	const int64_t pitch = rows * size + 2 * 64 + 5 * unit, first = 64 + 3 * unit;
 	const int64_t src_bytes = (columns + 2 * rows) * size, dst_bytes = first + columns * pitch;
 	const struct engine_tile tile = {
 		.extents = { columns, rows }, .dst_strides = { pitch, size },
@@ -255,6 +255,13 @@ static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t 
 	free(dst);
 	free(lines);
 	free(shared);
+}
+
+static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t columns,
+			      int64_t rows, int64_t width)
+{
+	check_columns(kernel, size, columns, rows, width, 1);
+	check_columns(kernel, size, columns, rows, width, size);
 }
 
 static const int64_t sides[] = { 1, 3, 8, 15, 16, 17, 33, 64, 70 };

@@ -32,6 +32,8 @@ static const struct pair {
 } pairs[] = {
 	{ "transpose, 4-byte elements", 2, { 1, 0 },
 	  { .extents = { 4096, 4096 } }, { .extents = { 4095, 4097 } } },
+	{ "transpose, 4-byte elements, a row more", 2, { 1, 0 },
+	  { .extents = { 4096, 4096 } }, { .extents = { 4097, 4096 } } },
 	{ "transpose, 4-byte elements, primes", 2, { 1, 0 },
 	  { .extents = { 4096, 4096 } }, { .extents = { 4093, 4099 } } },
 	{ "transpose, 4-byte elements, one further on", 2, { 1, 0 },

@@ -220,7 +220,7 @@ $(trap): tests/traps/trivial_accel.c tests/traps/Kbuild build/kdir.stamp
 emulator := build/qemu/qemu-system-x86_64
 qtests := $(patsubst tests/qtest/%.c,build/qemu/%,$(wildcard tests/qtest/*-test.c))
 emulator_sources := $(wildcard qemu/*.c qemu/*.h qemu/Kconfig qemu/meson.build qemu/trace-events \
-		    uapi/drm/*.h libaccel/engine/*.[ch]) qemu/build qemu/physmem.sed qemu/devices.mak \
+		    qemu/*.sed uapi/drm/*.h libaccel/engine/*.[ch]) qemu/build qemu/devices.mak \
 		    driver/tessera_hw.h $(wildcard tests/qtest/*.[ch])
 
 ##:qemu: the emulator with the device, and the device's tests

@@ -662,7 +662,7 @@ INLINE __m512i line_of_rows(const uint8_t *src, const int64_t *places)
 	return _mm512_mask_broadcast_i32x4(line, 0xf000, _mm_loadu_si128(BEYOND(src, places[3])));
 }
 
-/* The line in which a column begins, with what waits for it, and what waits for the one after it. */
+/* The line in which a column begins, behind what waits, and what waits for the one after it. */
 INLINE void join_ends(uint8_t *to, const uint8_t *src, const int64_t *places, int64_t rows,
 		      uint8_t *line)
 {

@@ -327,7 +327,7 @@ static void parts_that_begin_with_lines_hold_all_points(void **state)
 	}
 }
 
-/* The parts of a loop along the source begin at its lines, if those are at the same place of all. */
+/* The parts of a loop along the source begin at its lines, if all rows have them at one place. */
 static void check_cut(const int64_t *dst_strides, const int64_t *src_strides, size_t place,
 		      int64_t expected)
 {

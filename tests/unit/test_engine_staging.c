@@ -126,8 +126,8 @@ static void blocks_begin_with_lines(void **state)
 	for (uint32_t shift = 0; shift < 5; shift++) {
 		const int64_t size = 1 << shift;
 		const int64_t offsets[][2] = {
-			{ size, 0 }, { 0, size }, { size, size }, { 64 - size, 48 }, { 16, 64 - size },
-			{ size, 1 }, { 1, size },
+			{ size, 0 }, { 0, size }, { size, size }, { 64 - size, 48 },
+			{ 16, 64 - size }, { size, 1 }, { 1, size },
 		};
 
 		for (size_t i = 0; i < COUNT(offsets); i++) {

@@ -387,6 +387,21 @@ static void parts_that_cannot_be_counted_are_one(void **state)
 	assert_int_equal(parts.num_dims, 0);
 }
 
+static void parts_that_cannot_be_counted_with_one_more_are_one(void **state)
+{
+	static const uint8_t line[64] __attribute__((aligned(64)));
+	static const int64_t dst_strides[] = { 4096, 0 }, src_strides[] = { 4, 0 };
+	const struct engine_box box = { 2, { { 0, 9 * 128 - 1 }, { 0, 2000000000000000000 - 1 } } };
+	struct engine_parts parts;
+
+	(void)state;
+	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 512);
+	assert_true(parts.count == 9 * 2000000000000000000u);
+	engine_parts_align(&parts, &box, dst_strides, src_strides, 4, line + 4);
+	assert_int_equal(parts.count, 1);
+	assert_int_equal(parts.num_dims, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +414,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(parts_begin_with_lines_of_the_source),
 		cmocka_unit_test(loop_that_a_source_runs_along_is_not_cut_to_pieces),
 		cmocka_unit_test(parts_that_cannot_be_counted_are_one),
+		cmocka_unit_test(parts_that_cannot_be_counted_with_one_more_are_one),
 	};
 
 	run = parse_options(argc, argv, 500);

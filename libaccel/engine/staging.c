@@ -528,6 +528,7 @@ struct row_list {
 	int64_t extents[DRM_TESSERA_MAX_RANK];	/* of the strip that they are of */
 	int64_t count;
 	int64_t places[MAX_ROWS];
+	bool are_lines_apart;		/* all places are multiples of a line's size */
 	uint8_t (*shared)[LINE_BYTES];	/* the lines that they share with the strip that .. */
 	const uint8_t *next;		/* .. begins here; NULL: there are none */
 };
@@ -691,8 +692,13 @@ static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
 		return;
 	rows->next = NULL;
 	rows->count = 0;
+	rows->are_lines_apart = true;
 	do {
-		rows->places[rows->count++] = offset_of(src_strides, at, NULL, rank);
+		int64_t place = offset_of(src_strides, at, NULL, rank);
+
+		if (place % LINE_BYTES)
+			rows->are_lines_apart = false;
+		rows->places[rows->count++] = place;
 		for (d = rank; d-- > 0 && ++at[d] == rows->extents[d]; )
 			at[d] = 0;
 	} while (d < rank);
@@ -710,14 +716,19 @@ static bool is_awaited(const struct slots *slots, int64_t n, const uint8_t *to, 
 	return true;
 }
 
-/* Whether a strip and the one to the right of it in its block are both as wide as a line. */
-static bool has_strip_beside(const struct engine_staging *staging, const struct steps *strips,
-			     int64_t size)
+/*
+ * Whether a strip shares lines with the one to the right of it in its block: both are as wide as a
+ * line, and not all of their rows begin where one does.
+ */
+static bool shares_lines(const struct pipeline *pipeline, const uint8_t *src)
 {
-	const uint32_t columns = staging->src_loop;
+	const struct engine_move *move = pipeline->move;
+	const struct steps *strips = &pipeline->strips;
+	const uint32_t columns = move->staging.src_loop;
 
-	return !staging->packs && strips->step[columns] * size == LINE_BYTES &&
-	       strips->end[columns] - strips->at[columns] >= 2 * strips->step[columns];
+	return !move->staging.packs && strips->step[columns] * move->size == LINE_BYTES &&
+	       strips->end[columns] - strips->at[columns] >= 2 * strips->step[columns] &&
+	       ((uintptr_t)src % LINE_BYTES || !pipeline->rows.are_lines_apart);
 }
 
 /* The place of a strip's first element in what it is taken from: packed rows, or the source. */
@@ -751,7 +762,7 @@ static void join_strip(struct pipeline *pipeline, int64_t n, uint8_t *dst)
 
 	list_rows(pipeline, strides);
 	join.has_shared = rows->next == src;
-	join.leaves_shared = has_strip_beside(staging, strips, move->size);
+	join.leaves_shared = shares_lines(pipeline, src);
 	for (int64_t row = 0; row < rows->count; row += step) {
 		tile.extents[1] = min(step, rows->count - row);
 		fetch_beside(pipeline, tile.extents[1] * width * move->size);

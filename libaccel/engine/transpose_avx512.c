@@ -170,11 +170,17 @@ INLINE void store_column(uint8_t *to, __m512i column, bool is_whole, bool stream
 		_mm512_mask_storeu_epi8(to, mask, column);
 }
 
-/* Puts so many bytes of a column behind those that wait, and streams the line that they fill. */
+/*
+ * Puts so many bytes of a column behind those that wait, and streams the line that they fill. Its
+ * place is found here: compilers would find those of other columns before, and spill some.
+ */
 INLINE void join_column(uint8_t *to, __m512i column, uint8_t *line, int64_t bytes)
 {
-	const int64_t filled = (int64_t)((uintptr_t)to % 64);
 	const __m512i waiting = _mm512_load_si512(line);
+	int64_t filled;
+
+	ADVANCE(to, 0);
+	filled = (int64_t)((uintptr_t)to % 64);
 
 	if (filled + bytes >= 64)
 		_mm512_stream_si512((__m512i *)(to - filled),

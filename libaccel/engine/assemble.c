@@ -26,7 +26,7 @@ bool engine_assemble_init(struct engine_parts *chunks, const struct engine_plan 
 	const int64_t size = 1 << destination->size_shift;
 
 	engine_parts_init(chunks, &plan->box, destination->address.strides, no_strides, size,
-			  CHUNK_BYTES);
+			  CHUNK_BYTES, true);
 	return engine_parts_are_runs(chunks, &plan->box, destination->address.strides, size);
 }
 

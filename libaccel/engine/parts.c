@@ -9,8 +9,12 @@
 #include "arithmetic.h"
 #include "parts.h"
 
-/* What is read from a source in one piece is worth the journey; a little more is not cut at all. */
-#define PIECE_BYTES	512
+/*
+ * What is read from a source in one piece is worth the journey, in which a page is looked up; of
+ * small elements it leaves long runs to the destination. A little more is not cut at all.
+ */
+#define PIECE_BYTES	2048
+#define MOST_PIECE	512
 #define WHOLE_BYTES	4096
 
 static int64_t extent(const struct engine_box *box, uint32_t d)
@@ -53,7 +57,8 @@ static uint32_t contiguous_dim(const struct engine_box *box, const int64_t *src_
 /* The fewest values in a part of a loop in which the source's elements are side by side. */
 static int64_t least_step(const struct engine_box *box, uint32_t d, int64_t size)
 {
-	return extent(box, d) <= WHOLE_BYTES / size ? extent(box, d) : PIECE_BYTES / size;
+	return extent(box, d) <= WHOLE_BYTES / size ? extent(box, d) :
+						      min(PIECE_BYTES / size, MOST_PIECE);
 }
 
 /* How many steps of a loop there are. */
@@ -66,9 +71,15 @@ static int64_t num_steps(const struct engine_box *box, uint32_t d, int64_t step)
 static int64_t count_parts(const struct engine_parts *parts, const struct engine_box *box,
 			   uint32_t k)
 {
-	const int64_t left = extent(box, parts->dims[k]) - parts->steps[k] + parts->missing[k];
+	const int64_t left = extent(box, parts->dims[k]) - parts->longest[k] + parts->missing[k];
 
 	return left > 0 ? (left - 1) / parts->steps[k] + 2 : 1;
+}
+
+/* An eighth more than is wished for is better than another part that has as little. */
+static int64_t with_rest(int64_t wanted, bool is_limit)
+{
+	return is_limit ? wanted : wanted + wanted / 8;
 }
 
 /* A step that is larger than need be, rounded down such that no line is in two parts. */
@@ -83,7 +94,7 @@ static int64_t whole_lines(int64_t step, int64_t least, int64_t stride)
 
 void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 		       const int64_t *dst_strides, const int64_t *src_strides, int64_t size,
-		       int64_t bytes)
+		       int64_t bytes, bool is_limit)
 {
 	uint32_t dims[DRM_TESSERA_MAX_RANK];
 	uint32_t num_dims = order_dims(box, dst_strides, dims);
@@ -91,6 +102,7 @@ void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 	int64_t inner_bytes = size;
 	int64_t steps[DRM_TESSERA_MAX_RANK];
 	uint32_t split = num_dims;
+	int64_t fitting;
 
 	*parts = (struct engine_parts){ .count = 1 };
 	for (uint32_t k = 0; k < num_dims; k++) {
@@ -98,21 +110,23 @@ void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 		inner_bytes *= steps[k];
 	}
 	/* the innermost loops that fit a part together */
-	while (split && num_steps(box, dims[split - 1], steps[split - 1]) <= bytes / inner_bytes) {
+	while (split && num_steps(box, dims[split - 1], steps[split - 1]) <=
+			with_rest(bytes, is_limit) / inner_bytes) {
 		split--;
 		inner_bytes *= num_steps(box, dims[split], steps[split]);
 	}
 	if (!split)
 		return;
-	steps[split - 1] = whole_lines(steps[split - 1] * max(1, bytes / inner_bytes),
-				       steps[split - 1], dst_strides[dims[split - 1]]);
+	fitting = max(1, (is_limit ? bytes : bytes + inner_bytes / 2) / inner_bytes);
+	steps[split - 1] = whole_lines(steps[split - 1] * fitting, steps[split - 1],
+				       dst_strides[dims[split - 1]]);
 	parts->num_dims = split;
 	for (uint32_t k = 0; k < split; k++) {
 		parts->dims[k] = dims[k];
 		parts->steps[k] = steps[k];
+		parts->longest[k] = with_rest(steps[k], is_limit);
 		/* more than can be counted are never done with: nor is one part that is all */
-		if (__builtin_mul_overflow(parts->count,
-					   (uint64_t)num_steps(box, dims[k], steps[k]),
+		if (__builtin_mul_overflow(parts->count, (uint64_t)count_parts(parts, box, k),
 					   &parts->count)) {
 			*parts = (struct engine_parts){ .count = 1 };
 			return;
@@ -174,7 +188,7 @@ void engine_parts_box(const struct engine_parts *parts, const struct engine_box 
 			dim->lowest += before * step - parts->missing[k];
 		else
 			step -= parts->missing[k];
-		if (dim->highest - dim->lowest >= step)
+		if ((uint64_t)before < count - 1)
 			dim->highest = dim->lowest + step - 1;
 		n /= count;
 	}

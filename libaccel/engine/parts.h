@@ -13,16 +13,18 @@ struct engine_parts {
 	uint32_t num_dims;
 	uint32_t dims[DRM_TESSERA_MAX_RANK];
 	int64_t steps[DRM_TESSERA_MAX_RANK];
+	int64_t longest[DRM_TESSERA_MAX_RANK];	/* the most that the last part has */
 	int64_t missing[DRM_TESSERA_MAX_RANK];	/* values of a step that the first part lacks */
 };
 
 /*
- * Parts of about so many bytes of the destination, whose elements have size bytes and are
- * dst_strides apart, and come from a source in which they are src_strides apart.
+ * Parts of about so many bytes of the destination, or of no more where they are a limit. Its
+ * elements have size bytes and are dst_strides apart, and come from a source in which they are
+ * src_strides apart.
  */
 void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 		       const int64_t *dst_strides, const int64_t *src_strides, int64_t size,
-		       int64_t bytes);
+		       int64_t bytes, bool is_limit);
 
 /*
  * Has the loop in which the source is contiguous cut where lines of the source begin, if they do so

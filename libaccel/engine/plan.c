@@ -292,7 +292,7 @@ static void init_parts(struct engine_plan *plan)
 	/* without a source, a constant is stored, and operand 1 is all zeros */
 	engine_parts_init(&plan->parts, &plan->box, destination->address.strides,
 			  plan->operands[1].address.strides, 1 << destination->size_shift,
-			  clamp(bytes, LEAST_PART_BYTES, most));
+			  clamp(bytes, LEAST_PART_BYTES, most), false);
 	align_parts(plan);
 }
 

@@ -276,21 +276,17 @@ static void run_goes_without_scratch_while_another_has_it(void **state)
 	check_staged(false, 0);
 }
 
-/* Every point of the box is in one part. */
-static void check_parts(const struct engine_box *box, const int64_t *dst_strides,
-			const int64_t *src_strides, int64_t bytes, uint64_t points,
-			const uint8_t *place)
+/* Every point of the box is in one part. Returns the most points of one. */
+static uint64_t check_parts(const struct engine_parts *parts, const struct engine_box *box,
+			    uint64_t points)
 {
-	struct engine_parts parts;
-	uint64_t sum = 0;
+	uint64_t sum = 0, most = 0;
 
-	engine_parts_init(&parts, box, dst_strides, src_strides, 4, bytes);
-	engine_parts_align(&parts, box, dst_strides, src_strides, 4, place);
-	for (uint64_t n = 0; n < parts.count; n++) {
+	for (uint64_t n = 0; n < parts->count; n++) {
 		struct engine_box part;
 		uint64_t count = 1;
 
-		engine_parts_box(&parts, box, n, &part);
+		engine_parts_box(parts, box, n, &part);
 		for (uint32_t d = 0; d < box->rank; d++) {
 			assert_true(part.dims[d].lowest <= part.dims[d].highest);
 			assert_true(part.dims[d].lowest >= box->dims[d].lowest);
@@ -298,8 +294,10 @@ static void check_parts(const struct engine_box *box, const int64_t *dst_strides
 			count *= (uint64_t)(part.dims[d].highest - part.dims[d].lowest) + 1;
 		}
 		sum += count;
+		most = count > most ? count : most;
 	}
 	assert_int_equal(sum, points);
+	return most;
 }
 
 static void parts_hold_all_points(void **state)
@@ -307,10 +305,27 @@ static void parts_hold_all_points(void **state)
 	static const int64_t dst_strides[] = { 4, 64000, 40, 2000 };
 	static const int64_t src_strides[] = { 400, 4, 12000, 0 };
 	const struct engine_box box = { 4, { { 0, 9 }, { 5, 36 }, { 2, 51 }, { 0, 31 } } };
+	struct engine_parts parts;
 
 	(void)state;
-	for (int64_t bytes = 4; bytes <= 1 << 21; bytes *= 2)
-		check_parts(&box, dst_strides, src_strides, bytes, 10 * 32 * 50 * 32, NULL);
+	for (int64_t bytes = 4; bytes <= 1 << 21; bytes *= 2) {
+		engine_parts_init(&parts, &box, dst_strides, src_strides, 4, bytes, false);
+		check_parts(&parts, &box, 10 * 32 * 50 * 32);
+	}
+}
+
+static void parts_have_no_more_bytes_than_a_limit(void **state)
+{
+	static const int64_t dst_strides[] = { 4, 64000, 40, 2000 }, src_strides[4];
+	const struct engine_box box = { 4, { { 0, 9 }, { 5, 36 }, { 2, 51 }, { 0, 31 } } };
+	struct engine_parts parts;
+
+	(void)state;
+	for (int64_t bytes = 4; bytes <= 1 << 21; bytes += bytes / 3 + 1) {
+		engine_parts_init(&parts, &box, dst_strides, src_strides, 4, bytes, true);
+		assert_in_range(check_parts(&parts, &box, 10 * 32 * 50 * 32), 1,
+				(uintmax_t)bytes / 4);
+	}
 }
 
 static void parts_that_begin_with_lines_hold_all_points(void **state)
@@ -318,14 +333,20 @@ static void parts_that_begin_with_lines_hold_all_points(void **state)
 	static const int64_t dst_strides[] = { 4096, 4 }, src_strides[] = { 4, 40000 * 64 };
 	static uint8_t line[64] __attribute__((aligned(64)));
 	struct engine_box box = { 2, { { 0, 9999 }, { 0, 1023 } } };
+	struct engine_parts parts;
 
 	(void)state;
-	for (int64_t extent = 1023; extent < 1190; extent++) {
+	for (int64_t extent = 1023; extent < 1700; extent++) {
 		box.dims[0] = (struct engine_interval){ 7, 7 + extent - 1 };
-		check_parts(&box, dst_strides, src_strides, 8192, (uint64_t)extent * 1024,
-			    line + extent % 16 * 4);
+		engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 8192, false);
+		engine_parts_align(&parts, &box, dst_strides, src_strides, 4,
+				   line + extent % 16 * 4);
+		check_parts(&parts, &box, (uint64_t)extent * 1024);
 	}
 }
+
+/* Elements of a source that are read in one piece. */
+#define PIECE	512
 
 /* The parts of a loop along the source begin at its lines, if all rows have them at one place. */
 static void check_cut(const int64_t *dst_strides, const int64_t *src_strides, size_t place,
@@ -336,15 +357,15 @@ static void check_cut(const int64_t *dst_strides, const int64_t *src_strides, si
 	struct engine_parts parts;
 	struct engine_box part;
 
-	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 512 * 1024);
+	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, PIECE * 4 * 1024, false);
 	engine_parts_align(&parts, &box, dst_strides, src_strides, 4, line + place);
 	engine_parts_box(&parts, &box, 0, &part);
 	assert_int_equal(part.dims[0].lowest, 5);
 	assert_int_equal(part.dims[0].highest, 5 + expected - 1);
 	engine_parts_box(&parts, &box, 1, &part);
 	assert_int_equal(part.dims[0].lowest, 5 + expected);
-	assert_int_equal(part.dims[0].highest, 5 + expected + 512 / 4 - 1);
-	assert_int_equal(parts.count, (10000 + 512 / 4 - expected - 1) / (512 / 4) + 1);
+	assert_int_equal(part.dims[0].highest, 5 + expected + PIECE - 1);
+	assert_int_equal(parts.count, (10000 + PIECE - expected - 1) / PIECE + 1);
 }
 
 static void parts_begin_with_lines_of_the_source(void **state)
@@ -353,12 +374,51 @@ static void parts_begin_with_lines_of_the_source(void **state)
 	static const int64_t odd_dst_strides[] = { 4100, 4 }, odd_src_strides[] = { 4, 40004 };
 
 	(void)state;
-	check_cut(dst_strides, src_strides, 0, 512 / 4);
-	check_cut(dst_strides, src_strides, 4, 512 / 4 - 1);
-	check_cut(dst_strides, src_strides, 60, 512 / 4 - 15);
-	check_cut(dst_strides, src_strides, 3, 512 / 4);
-	check_cut(odd_dst_strides, src_strides, 4, 512 / 4);
-	check_cut(dst_strides, odd_src_strides, 4, 512 / 4);
+	check_cut(dst_strides, src_strides, 0, PIECE);
+	check_cut(dst_strides, src_strides, 4, PIECE - 1);
+	check_cut(dst_strides, src_strides, 60, PIECE - 15);
+	check_cut(dst_strides, src_strides, 3, PIECE);
+	check_cut(odd_dst_strides, src_strides, 4, PIECE);
+	check_cut(dst_strides, odd_src_strides, 4, PIECE);
+}
+
+/* Parts of a matrix whose source is transposed, in rows, and in columns as wide as a piece. */
+static void check_shape(int64_t rows, int64_t columns, int64_t expected_rows,
+			int64_t expected_columns)
+{
+	const int64_t dst_strides[] = { rows * 4, 4 }, src_strides[] = { 4, columns * 4 };
+	const struct engine_box box = { 2, { { 0, columns - 1 }, { 0, rows - 1 } } };
+	struct engine_parts parts;
+	struct engine_box part;
+
+	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 4 << 20, false);
+	check_parts(&parts, &box, (uint64_t)(rows * columns));
+	engine_parts_box(&parts, &box, parts.count - 1, &part);
+	assert_int_equal(part.dims[1].highest - part.dims[1].lowest + 1, expected_rows);
+	assert_int_equal(part.dims[0].highest - part.dims[0].lowest + 1, expected_columns);
+}
+
+static void little_that_is_left_is_in_the_last_part(void **state)
+{
+	(void)state;
+	check_shape(4096, 4096, 2048, PIECE);
+	check_shape(4097, 4096, 2049, PIECE);
+	check_shape(4096 + 2048 / 8, 4096, 2048 + 2048 / 8, PIECE);
+	check_shape(4096 + 2048 / 8 + 1, 4096, 2048 / 8 + 1, PIECE);
+	check_shape(4096, 4097, 2048, PIECE + 1);
+	check_shape(4096, 4096 + PIECE / 8, 2048, PIECE + PIECE / 8);
+	check_shape(4096, 4096 + PIECE / 8 + 1, 2048, PIECE / 8 + 1);
+}
+
+/* Whole columns that fill a part but for a little, or are a little more, are as many in one. */
+static void parts_have_about_the_bytes_wished_for(void **state)
+{
+	(void)state;
+	check_shape(1023, 4096, 1023, 2 * PIECE);
+	check_shape(1025, 4096, 1025, 2 * PIECE);
+	check_shape(2049, 4096, 2049, PIECE);
+	check_shape(2048 + 2048 / 8, 4096, 2048 + 2048 / 8, PIECE);
+	check_shape(2048 + 2048 / 8 + 1, 4096, 2048 / 8 + 1, PIECE);
 }
 
 static void loop_that_a_source_runs_along_is_not_cut_to_pieces(void **state)
@@ -368,9 +428,9 @@ static void loop_that_a_source_runs_along_is_not_cut_to_pieces(void **state)
 	struct engine_parts parts;
 
 	(void)state;
-	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 8192);
+	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 8192, false);
 	assert_int_equal(parts.dims[0], 0);
-	assert_int_equal(parts.steps[0], 512 / 4);
+	assert_int_equal(parts.steps[0], PIECE);
 }
 
 static void parts_that_cannot_be_counted_are_one(void **state)
@@ -382,7 +442,7 @@ static void parts_that_cannot_be_counted_are_one(void **state)
 	struct engine_parts parts;
 
 	(void)state;
-	engine_parts_init(&parts, &box, strides, strides, 1, 1 << 20);
+	engine_parts_init(&parts, &box, strides, strides, 1, 1 << 20, false);
 	assert_int_equal(parts.count, 1);
 	assert_int_equal(parts.num_dims, 0);
 }
@@ -391,11 +451,13 @@ static void parts_that_cannot_be_counted_with_one_more_are_one(void **state)
 {
 	static const uint8_t line[64] __attribute__((aligned(64)));
 	static const int64_t dst_strides[] = { 4096, 0 }, src_strides[] = { 4, 0 };
-	const struct engine_box box = { 2, { { 0, 9 * 128 - 1 }, { 0, 2000000000000000000 - 1 } } };
+	const struct engine_box box = {
+		2, { { 0, 9 * PIECE + PIECE / 8 - 1 }, { 0, 2000000000000000000 - 1 } }
+	};
 	struct engine_parts parts;
 
 	(void)state;
-	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 512);
+	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 4 * PIECE, false);
 	assert_true(parts.count == 9 * 2000000000000000000u);
 	engine_parts_align(&parts, &box, dst_strides, src_strides, 4, line + 4);
 	assert_int_equal(parts.count, 1);
@@ -410,6 +472,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(parts_are_put_together_in_scratch),
 		cmocka_unit_test(run_goes_without_scratch_while_another_has_it),
 		cmocka_unit_test(parts_hold_all_points),
+		cmocka_unit_test(parts_have_no_more_bytes_than_a_limit),
+		cmocka_unit_test(little_that_is_left_is_in_the_last_part),
+		cmocka_unit_test(parts_have_about_the_bytes_wished_for),
 		cmocka_unit_test(parts_that_begin_with_lines_hold_all_points),
 		cmocka_unit_test(parts_begin_with_lines_of_the_source),
 		cmocka_unit_test(loop_that_a_source_runs_along_is_not_cut_to_pieces),

@@ -53,22 +53,26 @@ INLINE const uint8_t *next_row_or_last(const struct square *square, int n, const
 	return row;
 }
 
-/* The places of bytes in two lines. */
-static const uint8_t line_places[128] __attribute__((aligned(64))) = {
-	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-	16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-	32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
-	48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
-	64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79,
-	80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95,
-	96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111,
-	112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127,
-};
+/*
+ * The places of 64 bytes in two lines that follow each other, from this one on. They are computed:
+ * of a table of all bytes' places what is loaded would go across two lines itself.
+ */
+INLINE __m512i places_from(int64_t place)
+{
+	static const uint8_t places[64] __attribute__((aligned(64))) = {
+		0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+		16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+		32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+		48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+	};
+
+	return _mm512_add_epi8(_mm512_load_si512(places), _mm512_set1_epi8((char)place));
+}
 
 /* The bytes of two lines, one after the other, from a place in the first one on. */
 INLINE __m512i bytes_from(__m512i first, int64_t place, __m512i second)
 {
-	return _mm512_permutex2var_epi8(first, _mm512_loadu_si512(line_places + place), second);
+	return _mm512_permutex2var_epi8(first, places_from(place), second);
 }
 
 /*
@@ -856,7 +860,7 @@ INLINE void chain_square(uint8_t *dst, const struct square *square, __m512i *bef
 INLINE void chain_rows(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 		       uint8_t *line, int64_t filled, int num_rows)
 {
-	const __m512i places = _mm512_loadu_si512(line_places + 64 - filled);
+	const __m512i places = places_from(64 - filled);
 	__m512i before = _mm512_loadu_si512(line);
 
 	for (int64_t c = 0; c < tile->extents[0]; c += 16) {
@@ -893,7 +897,7 @@ TARGET static void copy_far(uint8_t *dst, const uint8_t *src, int64_t bytes)
 {
 	const int64_t before = (int64_t)((uintptr_t)src % 64);
 	const int64_t end = before + bytes;
-	const __m512i places = _mm512_loadu_si512(line_places + before);
+	const __m512i places = places_from(before);
 	__m512i line, next;
 	int64_t at = 64;
 

@@ -20,13 +20,19 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 /*
  * A block, of which one is transposed while the next one comes: to the first cache, if that has
  * room for one beside what is done with the other, else to the second one. Its rows are long on
- * both sides.
+ * both sides: in the source for the page that is looked up for each, in the destination as
+ * single lines take a third longer to be stored. Runs by way of the staging buffer cost something
+ * each, and are longer for it, but not of so many rows where elements are small; the first cache
+ * has room for few columns.
  */
 #define NEAR_BLOCK_BYTES	32768
 #define LEAST_NEAR_CACHE	49152
 #define MAX_BLOCK_BYTES		65536
-#define SRC_RUN_BYTES	1024
-#define DST_RUN_BYTES	128
+#define SRC_RUN_BYTES		2048
+#define SHORT_SRC_RUN_BYTES	1024
+#define DST_RUN_BYTES		128
+#define STAGED_DST_RUN_BYTES	256
+#define STAGED_DST_RUN		128
 
 /*
  * A strip, which stays in the first cache with all that is done to it. Fetching and storing take
@@ -98,11 +104,14 @@ static void choose_cache(struct engine_staging *staging, int64_t size)
 									     MAX_BLOCK_BYTES;
 }
 
-/* So much of a loop, whole lines of it, or all if that is no more than twice as much. */
-static int64_t cut_loop(int64_t extent, int64_t wanted, int64_t most, int64_t line)
+/*
+ * So much of a loop, whole lines of it, or all if that is not much more: in the destination as much
+ * again, as the ends of runs are partial lines.
+ */
+static int64_t cut_loop(int64_t extent, int64_t wanted, int64_t most, int64_t line, uint32_t stream)
 {
 	wanted = min(wanted, most);
-	if (extent <= min(2 * wanted, most))
+	if (extent <= min(wanted + (stream == DST ? wanted : wanted / 2), most))
 		return extent;
 	return wanted > line ? wanted / line * line : wanted;
 }
@@ -122,7 +131,7 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 		int64_t others = count_elements(staging->block, nest->rank) / staging->block[loop];
 		int64_t most = max(1, staging->block_bytes / (others * size));
 		int64_t extent = cut_loop(nest->extents[loop], divide_up(wanted, run_bytes), most,
-					  line);
+					  line, stream);
 
 		staging->block[loop] = max(staging->block[loop], extent);
 		if (staging->block[loop] < nest->extents[loop])
@@ -131,6 +140,24 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 		run_bytes *= nest->extents[loop];
 		loop = next_in_run(nest, stream, run_bytes);
 	}
+}
+
+/* With rows as long as they are wanted, and then as many of them as there is room for. */
+static void choose_block(struct engine_staging *staging, const struct engine_nest *nest,
+			 int64_t size, bool is_staged)
+{
+	const uint32_t last = nest->rank - 1;
+	const int64_t src_run = is_staged || staging->fetches_near ? SHORT_SRC_RUN_BYTES :
+								     SRC_RUN_BYTES;
+	const int64_t dst_run = is_staged ? min(STAGED_DST_RUN_BYTES, STAGED_DST_RUN * size) :
+					    DST_RUN_BYTES;
+
+	for (uint32_t d = 0; d < nest->rank; d++)
+		staging->block[d] = 1;
+	widen_block(staging, nest, DST, last, size, dst_run);
+	widen_block(staging, nest, SRC, staging->src_loop, size,
+		    src_run / size * staging->src_size);
+	widen_block(staging, nest, DST, last, size, staging->block_bytes);
 }
 
 /* What a block has side by side in the source: whole loops, and one that it cuts. */
@@ -190,6 +217,17 @@ static void order_loops(struct engine_staging *staging, const struct engine_nest
 		}
 		staging->order[place] = d;
 	}
+}
+
+/* The loops as they are, but that of the columns last. */
+static void order_across(struct engine_staging *staging, uint32_t rank)
+{
+	uint32_t place = 0;
+
+	for (uint32_t d = 0; d < rank; d++)
+		if (d != staging->src_loop)
+			staging->across[place++] = d;
+	staging->across[place] = staging->src_loop;
 }
 
 /* Whether columns, as a block has them, go on into each other. */
@@ -320,24 +358,20 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 			    engine_tile_kernel *stream_kernel)
 {
 	const uint32_t src_loop = staging->src_loop;
+	engine_join_kernel *join_kernel =
+		kernels->join_transpose[__builtin_ctzll((uint64_t)size)];
 	int64_t strip_bytes;
 
 	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size)
 		return false;
-	for (uint32_t d = 0; d < nest->rank; d++)
-		staging->block[d] = 1;
 	choose_cache(staging, size);
 	staging->stream_kernel = stream_kernel;
-	staging->join_kernel = NULL;
-	widen_block(staging, nest, DST, nest->rank - 1, size, DST_RUN_BYTES);
-	widen_block(staging, nest, SRC, src_loop, size,
-		    SRC_RUN_BYTES / size * staging->src_size);
-	widen_block(staging, nest, DST, nest->rank - 1, size, staging->block_bytes);
+	choose_block(staging, nest, size, !stream_kernel && !join_kernel);
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size, kernels);
 	order_loops(staging, nest);
-	if (!are_one_run(staging, nest, size))
-		staging->join_kernel = kernels->join_transpose[__builtin_ctzll((uint64_t)size)];
+	order_across(staging, nest->rank);
+	staging->join_kernel = are_one_run(staging, nest, size) ? NULL : join_kernel;
 	choose_strip(staging, nest, size);
 	lay_out_strip(staging, nest, size);
 	number_slots(staging, nest, size);
@@ -529,8 +563,6 @@ struct row_list {
 	int64_t count;
 	int64_t places[MAX_ROWS];
 	bool are_lines_apart;		/* all places are multiples of a line's size */
-	uint8_t (*shared)[LINE_BYTES];	/* the lines that they share with the strip that .. */
-	const uint8_t *next;		/* .. begins here; NULL: there are none */
 };
 
 struct pipeline {
@@ -544,6 +576,7 @@ struct pipeline {
 	struct slots *slots;
 	bool is_direct;
 	struct row_list rows;
+	uint8_t (*shared)[LINE_BYTES];	/* of rows, with the strip to the right */
 	struct inflow inflow;
 	struct outflow outflow;
 	struct steps strips;
@@ -649,7 +682,7 @@ static uint8_t *destination_of_strip(const struct pipeline *pipeline)
 /* The slot of a strip's first column. */
 static int64_t slot_of_strip(const struct pipeline *pipeline)
 {
-	return offset_of(pipeline->move->staging.slots, pipeline->strips.at, NULL,
+	return offset_of(pipeline->move->staging.slots, pipeline->strips.at, pipeline->strips.first,
 			 pipeline->strips.rank) % NUM_SLOTS;
 }
 
@@ -690,7 +723,6 @@ static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
 	}
 	if (is_same)
 		return;
-	rows->next = NULL;
 	rows->count = 0;
 	rows->are_lines_apart = true;
 	do {
@@ -704,30 +736,27 @@ static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
 	} while (d < rank);
 }
 
-/* Whether each column of a strip goes on where its slot waits. */
-static bool is_awaited(const struct slots *slots, int64_t n, const uint8_t *to, int64_t stride,
-		       int64_t count)
+/* Whether each of these columns goes on where its slot waits. */
+static bool are_awaited(const struct slots *slots, int64_t n, const uint8_t *to, int64_t stride,
+			int64_t count)
 {
-	if (n + count > NUM_SLOTS)
-		return false;
-	for (int64_t k = 0; k < count; k++)
-		if (slots->next[n + k] != to + k * stride)
-			return false;
-	return true;
+	bool are_there = n + count <= NUM_SLOTS;
+
+	for (int64_t k = 0; k < count && are_there; k++)
+		are_there = slots->next[n + k] == to + k * stride;
+	return are_there;
 }
 
 /*
- * Whether a strip shares lines with the one to the right of it in its block: both are as wide as a
- * line, and not all of their rows begin where one does.
+ * Whether strips share lines with those to the right of them: they are as wide as a line, and not
+ * all of their rows begin where one does.
  */
-static bool shares_lines(const struct pipeline *pipeline, const uint8_t *src)
+static bool share_lines(const struct pipeline *pipeline, const uint8_t *src)
 {
 	const struct engine_move *move = pipeline->move;
-	const struct steps *strips = &pipeline->strips;
-	const uint32_t columns = move->staging.src_loop;
+	const int64_t width = move->staging.strip[move->staging.src_loop];
 
-	return !move->staging.packs && strips->step[columns] * move->size == LINE_BYTES &&
-	       strips->end[columns] - strips->at[columns] >= 2 * strips->step[columns] &&
+	return !move->staging.packs && width * move->size == LINE_BYTES &&
 	       ((uintptr_t)src % LINE_BYTES || !pipeline->rows.are_lines_apart);
 }
 
@@ -742,59 +771,84 @@ static const uint8_t *source_of_strip(const struct pipeline *pipeline, const int
 	       offset_of(*strides, strips->at, staging->packs ? strips->first : NULL, strips->rank);
 }
 
-/* Transposes a strip, piece by piece, to where it goes on in the lines of slots from n on. */
-static void join_strip(struct pipeline *pipeline, int64_t n, uint8_t *dst)
+/* Transposes a strip, piece by piece, to where its columns go on in the lines that wait. */
+static void join_strip(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+		       struct engine_join *join, int64_t width)
 {
 	const struct engine_move *move = pipeline->move;
-	const struct engine_staging *staging = &move->staging;
-	const struct steps *strips = &pipeline->strips;
-	const int64_t *strides;
-	const uint8_t *src = source_of_strip(pipeline, &strides);
-	const int64_t width = step_extent(strips, staging->src_loop);
-	const int64_t step = round_up(max(1, DIRECT_BYTES / (width * move->size)),
-				      LINE_BYTES / move->size);
-	struct row_list *rows = &pipeline->rows;
+	const struct row_list *rows = &pipeline->rows;
+	const int64_t line = LINE_BYTES / move->size;
+	const int64_t step = round_up(max(1, DIRECT_BYTES / (width * move->size)), line);
 	struct engine_tile tile = {
 		.extents = { width, step },
-		.dst_strides = { move->nest.streams[DST].strides[staging->src_loop], move->size },
+		.dst_strides = {
+			move->nest.streams[DST].strides[move->staging.src_loop], move->size
+		},
 	};
-	struct engine_join join = { .lines = pipeline->slots->lines + n };
 
-	list_rows(pipeline, strides);
-	join.has_shared = rows->next == src;
-	join.leaves_shared = shares_lines(pipeline, src);
 	for (int64_t row = 0; row < rows->count; row += step) {
 		tile.extents[1] = min(step, rows->count - row);
 		fetch_beside(pipeline, tile.extents[1] * width * move->size);
-		join.places = rows->places + row;
-		join.shared = rows->shared + row;
-		staging->join_kernel(dst + row * move->size, src, &join, &tile);
+		join->places = rows->places + row;
+		join->shared = pipeline->shared + row;
+		move->staging.join_kernel(dst + row * move->size, src, join, &tile);
 	}
-	rows->next = join.leaves_shared ? src + LINE_BYTES : NULL;
-	for (int64_t k = 0; k < width; k++)
-		pipeline->slots->next[n + k] += rows->count * move->size;
 }
 
-/* Does so if all of its columns are awaited; returns whether they are. */
-static bool try_to_join_strip(struct pipeline *pipeline)
+/* Does so with all strips of a block from this one on that have the same rows. */
+static void join_strips(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t stride = move->nest.streams[DST].strides[move->staging.src_loop];
+	const int64_t step = move->staging.strip[move->staging.src_loop];
+	const int64_t *strides;
+	const uint8_t *src = source_of_strip(pipeline, &strides);
+	uint8_t **next = pipeline->slots->next + n;
+	struct engine_join join = { .leaves_shared = false };
+	bool share;
+	int64_t bytes;
+
+	list_rows(pipeline, strides);
+	share = share_lines(pipeline, src);
+	for (int64_t c = 0; c < count; c += step) {
+		join.lines = pipeline->slots->lines + n + c;
+		join.has_shared = join.leaves_shared;
+		join.leaves_shared = share && count - c >= 2 * step;
+		join_strip(pipeline, dst + c * stride, src + c * move->size, &join,
+			   min(step, count - c));
+	}
+	bytes = pipeline->rows.count * move->size;
+	for (int64_t k = 0; k < count; k++)
+		next[k] += bytes;
+}
+
+/*
+ * Does so if all of their columns are awaited, and goes on to the last of these strips. Returns how
+ * many bytes that were, or 0.
+ */
+static int64_t try_to_join_strips(struct pipeline *pipeline)
 {
 	const struct engine_move *move = pipeline->move;
 	const struct engine_staging *staging = &move->staging;
 	const uint32_t columns = staging->src_loop;
+	struct steps *strips = &pipeline->strips;
+	const int64_t count = strips->end[columns] - strips->at[columns];
+	const int64_t stride = move->nest.streams[DST].strides[columns];
+	const int64_t step = staging->strip[columns];
 	uint8_t *dst;
 	int64_t n;
 
 	if (!staging->join_kernel)
-		return false;
+		return 0;
 	n = slot_of_strip(pipeline);
 	dst = destination_of_strip(pipeline);
-	if (pipeline->outflow.n == n)
+	if (pipeline->outflow.n >= n && pipeline->outflow.n < n + count)
 		stream_out(pipeline);
-	if (!is_awaited(pipeline->slots, n, dst, move->nest.streams[DST].strides[columns],
-			step_extent(&pipeline->strips, columns)))
-		return false;
-	join_strip(pipeline, n, dst);
-	return true;
+	if (!are_awaited(pipeline->slots, n, dst, stride, count))
+		return 0;
+	join_strips(pipeline, n, dst, count);
+	strips->at[columns] += (count - 1) / step * step;
+	return count * pipeline->rows.count * move->size;
 }
 
 /*
@@ -835,38 +889,56 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	return true;
 }
 
-/* Directly where that is possible, or by way of the staging buffer. */
-static void run_strip(struct pipeline *pipeline, int64_t bytes)
+/* Strips of a block whose destination's rows begin with lines. */
+static int run_strips_directly(struct pipeline *pipeline)
 {
 	const struct engine_move *move = pipeline->move;
+	int error;
 
-	if (!pipeline->is_direct &&
-	    (try_to_join_strip(pipeline) || try_to_chain_strip(pipeline, bytes)))
-		return;
-	fetch_beside(pipeline, bytes);
-	if (pipeline->is_direct)
+	do {
+		int64_t bytes = step_bytes(&pipeline->strips, move->size);
+
+		fetch_beside(pipeline, bytes);
 		transpose_strip(pipeline, move->staging.stream_kernel, pipeline->dst, NULL,
 				move->nest.streams[DST].strides);
-	else
-		stage_strip(pipeline);
+		error = engine_run_advance(pipeline->run, (uint64_t)bytes);
+	} while (!error && next_step(&pipeline->strips));
+	return error;
+}
+
+/* A strip, or all that have the same rows if they can be joined to what waits: to the last one. */
+static int64_t run_strips_beside(struct pipeline *pipeline)
+{
+	int64_t bytes = try_to_join_strips(pipeline);
+
+	if (bytes)
+		return bytes;
+	bytes = step_bytes(&pipeline->strips, pipeline->move->size);
+	if (try_to_chain_strip(pipeline, bytes))
+		return bytes;
+	fetch_beside(pipeline, bytes);
+	stage_strip(pipeline);
+	return bytes;
+}
+
+static int run_strips(struct pipeline *pipeline)
+{
+	int error;
+
+	do {
+		int64_t bytes = run_strips_beside(pipeline);
+
+		error = engine_run_advance(pipeline->run, (uint64_t)bytes);
+	} while (!error && next_step(&pipeline->strips));
+	return error;
 }
 
 static int run_block(struct pipeline *pipeline, const struct steps *blocks)
 {
-	const struct engine_move *move = pipeline->move;
-	struct steps *strips = &pipeline->strips;
-	int error;
-
-	if (move->staging.packs)
+	if (pipeline->move->staging.packs)
 		pack_rows(pipeline, blocks);
-	enter_step(strips, blocks);
-	do {
-		int64_t bytes = step_bytes(strips, move->size);
-
-		run_strip(pipeline, bytes);
-		error = engine_run_advance(pipeline->run, (uint64_t)bytes);
-	} while (!error && next_step(strips));
-	return error;
+	enter_step(&pipeline->strips, blocks);
+	return pipeline->is_direct ? run_strips_directly(pipeline) : run_strips(pipeline);
 }
 
 /*
@@ -904,7 +976,7 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 			run->scratch + HALVES_PLACE, run->scratch + HALVES_PLACE + HALF_BYTES
 		},
 		.slots = (struct slots *)(run->scratch + SLOTS_PLACE),
-		.rows.shared = (uint8_t (*)[LINE_BYTES])(run->scratch + SHARED_PLACE),
+		.shared = (uint8_t (*)[LINE_BYTES])(run->scratch + SHARED_PLACE),
 		.inflow.rows = { .rank = rank, .step = staging->row, .order = staging->order },
 		.strips = { .rank = rank, .step = staging->strip },
 		.tiles = { .rank = rank, .step = staging->tile },
@@ -916,6 +988,8 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 						 staging->src_size);
 	pipeline.is_direct = staging->stream_kernel &&
 			     ((uintptr_t)pipeline.dst % LINE_BYTES == 0 || blocks.head[last]);
+	if (staging->join_kernel && !pipeline.is_direct)
+		pipeline.strips.order = staging->across;
 	memset(pipeline.slots->next, 0, sizeof(pipeline.slots->next));
 	enter_nest(&blocks, &move->nest);
 	pipeline.inflow.blocks = blocks;

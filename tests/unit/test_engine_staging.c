@@ -108,6 +108,22 @@ static void long_rows_go_on_in_lines_that_wait(void **state)
 	}
 }
 
+/* The line to the right of rows that end with the source's memory is not there. */
+static void source_without_its_last_column_is_transposed(void **state)
+{
+	(void)state;
+	for (uint32_t shift = 0; shift < 5; shift++) {
+		const uint64_t line = 64 >> shift;
+		struct engine_job *job = permutation_job(&(struct permutation){
+			shift, 2, { 16 * line, 32 * line + 1 }, { 1, 0 }, 3, { 0, 0 }
+		});
+
+		job->extents[0]--;
+		job->operands[1].buffer.size -= 1u << shift;
+		check_large(job, "transpose of ", "strides");
+	}
+}
+
 /* They could be stored at once if they did not begin beside a line. */
 static void rows_of_whole_lines_begin_anywhere(void **state)
 {
@@ -382,6 +398,7 @@ int main(void)
 		cmocka_unit_test(runs_of_odd_bytes_begin_at_odd_addresses),
 		cmocka_unit_test(what_is_between_runs_stays),
 		cmocka_unit_test(long_rows_go_on_in_lines_that_wait),
+		cmocka_unit_test(source_without_its_last_column_is_transposed),
 		cmocka_unit_test(rows_of_whole_lines_begin_anywhere),
 		cmocka_unit_test(blocks_begin_with_lines),
 		cmocka_unit_test(rows_of_several_loops_go_on_in_lines_that_wait),

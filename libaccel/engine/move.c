@@ -18,6 +18,9 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC, NUM_STREAMS = ENGINE_MOVE_S
 /* The width of the source's rows in a block that is streamed to the destination at once. */
 #define STREAMED_ROW_BYTES	1024
 
+/* Rows of the destination that are worth the streaming of their whole lines by themselves. */
+#define LEAST_STREAMED_BYTES	(4 * LINE_BYTES)
+
 /* The last loop, where it is contiguous on both sides and short, makes one larger element. */
 static void widen_element(struct engine_move *move, uint32_t *size_shift)
 {
@@ -117,7 +120,9 @@ engine_tile_kernel *engine_move_stream_kernel(const struct engine_move *move,
 {
 	const struct engine_nest *nest = &move->nest;
 	const uint32_t last = nest->rank - 1;
-	uint64_t bits = (uint64_t)(nest->extents[last] * move->size);
+	const int64_t row_bytes = nest->extents[last] * move->size;
+	/* what a row has beyond its last whole line counts where it is short */
+	uint64_t bits = row_bytes < LEAST_STREAMED_BYTES ? (uint64_t)row_bytes : 0;
 
 	for (uint32_t d = 0; d < last; d++)
 		bits |= (uint64_t)nest->streams[DST].strides[d];
@@ -143,9 +148,11 @@ static bool can_stream_tiles(const struct engine_move *move, const struct engine
 	const struct engine_stream *dst = &nest->streams[DST], *src = &nest->streams[SRC];
 	const uint32_t last = nest->rank - 1;
 	const uint64_t place = (uintptr_t)plan->operands[DST].base + (uint64_t)dst->offset;
+	const int64_t row_bytes = nest->extents[last] * move->size;
 
 	return !plan->operands[DST].is_indirect && !plan->operands[SRC].is_indirect &&
-	       place % LINE_BYTES == 0 && nest->extents[last] * move->size >= 4 * LINE_BYTES &&
+	       place % LINE_BYTES == 0 && row_bytes % LINE_BYTES == 0 &&
+	       row_bytes >= LEAST_STREAMED_BYTES &&
 	       nest->extents[loop] * move->size >= STREAMED_ROW_BYTES &&
 	       !is_aliased(dst->strides[loop]) && !is_aliased(src->strides[last]);
 }

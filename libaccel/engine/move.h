@@ -35,7 +35,8 @@ void engine_move_prepare(struct engine_move *move, const struct engine_run *run,
 
 /*
  * The streaming kernel for a nest that is transposed between its last loop and this one; NULL if
- * rows of the destination are no whole lines even where the first one begins at a line.
+ * rows of the destination do not all begin with a line where the first one does, or are short and
+ * no whole lines.
  */
 engine_tile_kernel *engine_move_stream_kernel(const struct engine_move *move,
 					      const struct engine_isa *isa, uint32_t loop);

@@ -135,20 +135,20 @@ void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 }
 
 void engine_parts_align(struct engine_parts *parts, const struct engine_box *box,
-			const int64_t *dst_strides, const int64_t *src_strides, int64_t size,
+			const int64_t *dst_strides, const int64_t *strides, int64_t size,
 			const uint8_t *place)
 {
 	const int64_t before = (int64_t)((uintptr_t)place % LINE_BYTES);
 	uint64_t others;
 	uint32_t k = 0;
 
-	while (k < parts->num_dims && src_strides[parts->dims[k]] != size)
+	while (k < parts->num_dims && strides[parts->dims[k]] != size)
 		k++;
 	if (k == parts->num_dims || before % size || parts->steps[k] * size % LINE_BYTES ||
-	    dst_strides[parts->dims[k]] % LINE_BYTES)
+	    (strides != dst_strides && dst_strides[parts->dims[k]] % LINE_BYTES))
 		return;
 	for (uint32_t d = 0; d < box->rank; d++)
-		if (d != parts->dims[k] && extent(box, d) > 1 && src_strides[d] % LINE_BYTES)
+		if (d != parts->dims[k] && extent(box, d) > 1 && strides[d] % LINE_BYTES)
 			return;
 	others = parts->count / (uint64_t)count_parts(parts, box, k);
 	parts->missing[k] = before / size;

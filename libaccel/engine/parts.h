@@ -27,12 +27,12 @@ void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 		       int64_t bytes, bool is_limit);
 
 /*
- * Has the loop in which the source is contiguous cut where lines of the source begin, if they do so
- * in all of its rows alike, and it makes no difference to lines of the destination. The source's
- * element of the box's lowest values is at this place.
+ * Has the loop in which the destination or a source is contiguous, by its strides, cut where lines
+ * begin there, if they do so in all of its rows alike, and it makes no difference to lines of the
+ * destination. The element of the box's lowest values is at this place.
  */
 void engine_parts_align(struct engine_parts *parts, const struct engine_box *box,
-			const int64_t *dst_strides, const int64_t *src_strides, int64_t size,
+			const int64_t *dst_strides, const int64_t *strides, int64_t size,
 			const uint8_t *place);
 
 /*

@@ -253,19 +253,18 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* Has parts begin where lines of the source do, so that each line is of one part. */
-static void align_parts(struct engine_plan *plan)
+/* Has parts begin where lines of an operand do, so that each line is of one part. */
+static void align_parts(struct engine_plan *plan, const struct engine_plan_operand *operand)
 {
-	const struct engine_plan_operand *source = &plan->operands[1];
-	uint64_t place = (uint64_t)source->address.offset;
+	uint64_t place = (uint64_t)operand->address.offset;
 
-	if (plan->num_operands < 2 || source->is_indirect)
+	if (operand->is_indirect)
 		return;
 	for (uint32_t d = 0; d < plan->box.rank; d++)
-		place += (uint64_t)source->address.strides[d] * (uint64_t)plan->box.dims[d].lowest;
+		place += (uint64_t)operand->address.strides[d] * (uint64_t)plan->box.dims[d].lowest;
 	engine_parts_align(&plan->parts, &plan->box, plan->operands[0].address.strides,
-			   source->address.strides, 1 << plan->operands[0].size_shift,
-			   BEYOND(source->base, place));
+			   operand->address.strides, 1 << plan->operands[0].size_shift,
+			   BEYOND(operand->base, place));
 }
 
 static void init_parts(struct engine_plan *plan)
@@ -293,7 +292,9 @@ static void init_parts(struct engine_plan *plan)
 	engine_parts_init(&plan->parts, &plan->box, destination->address.strides,
 			  plan->operands[1].address.strides, 1 << destination->size_shift,
 			  clamp(bytes, LEAST_PART_BYTES, most), false);
-	align_parts(plan);
+	align_parts(plan, &plan->operands[0]);
+	if (plan->num_operands > 1)
+		align_parts(plan, &plan->operands[1]);
 }
 
 /*

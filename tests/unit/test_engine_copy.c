@@ -421,6 +421,29 @@ static void parts_have_about_the_bytes_wished_for(void **state)
 	check_shape(2048 + 2048 / 8 + 1, 4096, 2048 / 8 + 1, PIECE);
 }
 
+static void parts_begin_with_lines_of_the_destination(void **state)
+{
+	static const uint8_t line[64] __attribute__((aligned(64)));
+	static const int64_t dst_strides[] = { 64000, 4 }, odd_dst_strides[] = { 64004, 4 };
+	static const int64_t src_strides[] = { 4, 4096 };
+	const struct engine_box box = { 2, { { 0, 1023 }, { 5, 10004 } } };
+	struct engine_parts parts;
+	struct engine_box part;
+
+	(void)state;
+	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, 1 << 20, false);
+	engine_parts_align(&parts, &box, dst_strides, dst_strides, 4, line + 12);
+	check_parts(&parts, &box, 1024 * 10000);
+	engine_parts_box(&parts, &box, 0, &part);
+	assert_int_equal(part.dims[1].highest - part.dims[1].lowest + 1, 256 - 3);
+
+	engine_parts_init(&parts, &box, odd_dst_strides, src_strides, 4, 1 << 20, false);
+	engine_parts_align(&parts, &box, odd_dst_strides, odd_dst_strides, 4, line + 12);
+	check_parts(&parts, &box, 1024 * 10000);
+	engine_parts_box(&parts, &box, 0, &part);
+	assert_int_equal(part.dims[1].highest - part.dims[1].lowest + 1, 256);
+}
+
 static void loop_that_a_source_runs_along_is_not_cut_to_pieces(void **state)
 {
 	static const int64_t dst_strides[] = { 4096, 4 }, src_strides[] = { 4, 40000 };
@@ -477,6 +500,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(parts_have_about_the_bytes_wished_for),
 		cmocka_unit_test(parts_that_begin_with_lines_hold_all_points),
 		cmocka_unit_test(parts_begin_with_lines_of_the_source),
+		cmocka_unit_test(parts_begin_with_lines_of_the_destination),
 		cmocka_unit_test(loop_that_a_source_runs_along_is_not_cut_to_pieces),
 		cmocka_unit_test(parts_that_cannot_be_counted_are_one),
 		cmocka_unit_test(parts_that_cannot_be_counted_with_one_more_are_one),

@@ -103,7 +103,7 @@ static void long_rows_go_on_in_lines_that_wait(void **state)
 			shift, 2, { rows, columns }, { 1, 0 }, 0, { 1 << shift, 0 }
 		});
 		check_staged(&(struct permutation){
-			shift, 2, { rows, columns }, { 1, 0 }, 3, { 0, 3 }
+			shift, 2, { rows, columns }, { 1, 0 }, 2, { 0, 3 }
 		});
 	}
 }
@@ -152,6 +152,22 @@ static void blocks_begin_with_lines(void **state)
 				i % 2 ? 64 : 0, { offsets[i][0], offsets[i][1] }
 			});
 		}
+	}
+}
+
+/* Rows that begin with lines, or all beside them, are stored at once but for their ends. */
+static void rows_that_begin_with_lines_end_anywhere(void **state)
+{
+	(void)state;
+	for (uint32_t shift = 0; shift < 5; shift++) {
+		const uint64_t rows = (1280u >> shift) - 3, columns = 2304u >> shift;
+
+		check_transposed(&(struct permutation){
+			shift, 2, { rows, columns }, { 1, 0 }, 3, { 0, 0 }
+		});
+		check_transposed(&(struct permutation){
+			shift, 2, { rows, columns }, { 1, 0 }, 3, { 1 << shift, 1 << shift }
+		});
 	}
 }
 
@@ -401,6 +417,7 @@ int main(void)
 		cmocka_unit_test(source_without_its_last_column_is_transposed),
 		cmocka_unit_test(rows_of_whole_lines_begin_anywhere),
 		cmocka_unit_test(blocks_begin_with_lines),
+		cmocka_unit_test(rows_that_begin_with_lines_end_anywhere),
 		cmocka_unit_test(rows_of_several_loops_go_on_in_lines_that_wait),
 		cmocka_unit_test(short_rows_go_on_into_each_other),
 		cmocka_unit_test(columns_of_most_of_a_line_go_on_into_each_other),

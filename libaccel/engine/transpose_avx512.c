@@ -609,7 +609,7 @@ INLINE struct engine_join join_from(const struct engine_join *join, int64_t colu
 }
 
 /* Rows that begin anywhere, to columns that begin anywhere: streamed, as above. */
-#define DEFINE_JOIN(size)									\
+#define DEFINE_JOIN_AT(size)									\
 TARGET __attribute__((nonnull))									\
 static void joined_edge_##size(const struct square *given, int64_t width,			\
 			       const struct engine_join *join)					\
@@ -635,8 +635,15 @@ INLINE void join_at_##size(const struct square *square, int64_t width,				\
 		square_##size(square, true, false, join, true);				\
 	else											\
 		square_##size(square, true, false, join, false);				\
-}												\
-												\
+}
+
+DEFINE_JOIN_AT(1)
+DEFINE_JOIN_AT(2)
+DEFINE_JOIN_AT(4)
+DEFINE_JOIN_AT(8)
+DEFINE_JOIN_AT(16)
+
+#define DEFINE_JOIN(size)									\
 TARGET __attribute__((nonnull))									\
 static void join_##size(uint8_t *dst, const uint8_t *src, const struct engine_join *join,	\
 			const struct engine_tile *tile)						\
@@ -659,8 +666,56 @@ static void join_##size(uint8_t *dst, const uint8_t *src, const struct engine_jo
 DEFINE_JOIN(1)
 DEFINE_JOIN(2)
 DEFINE_JOIN(4)
-DEFINE_JOIN(8)
 DEFINE_JOIN(16)
+
+/*
+ * Squares of 8-byte elements one below the other, while there are whole ones. What waits is in
+ * registers meanwhile, of which squares of smaller elements leave too few. Returns the rows.
+ */
+INLINE int64_t join_squares_8(uint8_t *dst, const uint8_t *src, const struct engine_join *join,
+			      const struct engine_tile *tile, int64_t c, bool is_between)
+{
+	__m512i lines[8];
+	int64_t r;
+
+	UNROLL
+	for (int k = 0; k < 8; k++)
+		lines[k] = _mm512_load_si512(join->lines[c + k]);
+	for (r = 0; r + 8 <= tile->extents[1]; r += 8) {
+		const struct square square = square_at(dst, src, join->places, tile, c, r, 8);
+		struct engine_join there = join_from(join, c, r);
+
+		there.lines = (uint8_t (*)[64])lines;
+		square_8(&square, true, false, &there, is_between);
+	}
+	UNROLL
+	for (int k = 0; k < 8; k++)
+		_mm512_store_si512(join->lines[c + k], lines[k]);
+	return r;
+}
+
+TARGET __attribute__((nonnull))
+static void join_8(uint8_t *dst, const uint8_t *src, const struct engine_join *join,
+		   const struct engine_tile *tile)
+{
+	const bool is_between = join->has_shared && join->leaves_shared;
+	int64_t width, r;
+
+	for (int64_t c = 0; c < tile->extents[0]; c += width) {
+		width = choose_width(tile, c, 8);
+		r = 0;
+		if (tile->extents[0] - c >= 8)
+			r = is_between ? join_squares_8(dst, src, join, tile, c, true) :
+					 join_squares_8(dst, src, join, tile, c, false);
+		for (; r < tile->extents[1]; r += 8) {
+			const struct square square = square_at(dst, src, join->places, tile, c, r,
+							       8);
+			const struct engine_join there = join_from(join, c, r);
+
+			join_at_8(&square, width, &there);
+		}
+	}
+}
 
 /* Four elements of a lane each, of rows at these places. */
 INLINE __m512i line_of_rows(const uint8_t *src, const int64_t *places)

@@ -2,7 +2,7 @@
 /*
  * Transposing what is larger than the caches. A block of the source is fetched into the core's own
  * caches in long rows, while the one before it is transposed in small strips, whose lines go
- * around the caches: at once where the destination's rows are whole lines, or go on in lines that
+ * around the caches: at once where the destination's rows begin with lines, or go on in lines that
  * wait for them, and else by way of a staging buffer.
  */
 #ifndef TESSERA_ENGINE_STAGING_H
@@ -37,7 +37,7 @@ struct engine_staging {
 	int64_t packed[DRM_TESSERA_MAX_RANK];	/* strides of elements there */
 	int64_t strip[DRM_TESSERA_MAX_RANK];	/* of a strip */
 	int64_t tile[DRM_TESSERA_MAX_RANK];	/* and of the tiles that it has */
-	engine_tile_kernel *stream_kernel;	/* NULL: rows of the destination are no lines */
+	engine_tile_kernel *stream_kernel;	/* NULL: rows begin within lines */
 	engine_join_kernel *join_kernel;	/* NULL: rows have no lines that wait */
 	engine_chain_kernel *chain_kernel;	/* NULL: columns do not make lines in registers */
 

@@ -643,31 +643,6 @@ DEFINE_JOIN_AT(4)
 DEFINE_JOIN_AT(8)
 DEFINE_JOIN_AT(16)
 
-#define DEFINE_JOIN(size)									\
-TARGET __attribute__((nonnull))									\
-static void join_##size(uint8_t *dst, const uint8_t *src, const struct engine_join *join,	\
-			const struct engine_tile *tile)						\
-{												\
-	enum { SIDE = 64 / (size) };								\
-	int64_t width;										\
-												\
-	for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {					\
-		for (int64_t c = 0; c < tile->extents[0]; c += width) {				\
-			const struct square square = square_at(dst, src, join->places, tile, c,	\
-							       r, size);			\
-			const struct engine_join there = join_from(join, c, r);		\
-												\
-			width = choose_width(tile, c, SIDE);					\
-			join_at_##size(&square, width, &there);					\
-		}										\
-	}											\
-}
-
-DEFINE_JOIN(1)
-DEFINE_JOIN(2)
-DEFINE_JOIN(4)
-DEFINE_JOIN(16)
-
 /*
  * Squares of 8-byte elements one below the other, while there are whole ones. What waits is in
  * registers meanwhile, of which squares of smaller elements leave too few. Returns the rows.
@@ -694,28 +669,43 @@ INLINE int64_t join_squares_8(uint8_t *dst, const uint8_t *src, const struct eng
 	return r;
 }
 
-TARGET __attribute__((nonnull))
-static void join_8(uint8_t *dst, const uint8_t *src, const struct engine_join *join,
-		   const struct engine_tile *tile)
+INLINE int64_t join_whole_squares_8(uint8_t *dst, const uint8_t *src,
+				    const struct engine_join *join,
+				    const struct engine_tile *tile, int64_t c)
 {
-	const bool is_between = join->has_shared && join->leaves_shared;
-	int64_t width, r;
-
-	for (int64_t c = 0; c < tile->extents[0]; c += width) {
-		width = choose_width(tile, c, 8);
-		r = 0;
-		if (tile->extents[0] - c >= 8)
-			r = is_between ? join_squares_8(dst, src, join, tile, c, true) :
-					 join_squares_8(dst, src, join, tile, c, false);
-		for (; r < tile->extents[1]; r += 8) {
-			const struct square square = square_at(dst, src, join->places, tile, c, r,
-							       8);
-			const struct engine_join there = join_from(join, c, r);
-
-			join_at_8(&square, width, &there);
-		}
-	}
+	if (tile->extents[0] - c < 8)
+		return 0;
+	return join->has_shared && join->leaves_shared ?
+		join_squares_8(dst, src, join, tile, c, true) :
+		join_squares_8(dst, src, join, tile, c, false);
 }
+
+/* first: how many rows of the columns from c on are joined already. */
+#define DEFINE_JOIN(size, first)								\
+TARGET __attribute__((nonnull))									\
+static void join_##size(uint8_t *dst, const uint8_t *src, const struct engine_join *join,	\
+			const struct engine_tile *tile)						\
+{												\
+	enum { SIDE = 64 / (size) };								\
+	int64_t width;										\
+												\
+	for (int64_t c = 0; c < tile->extents[0]; c += width) {					\
+		width = choose_width(tile, c, SIDE);						\
+		for (int64_t r = (first); r < tile->extents[1]; r += SIDE) {			\
+			const struct square square = square_at(dst, src, join->places, tile, c,	\
+							       r, size);			\
+			const struct engine_join there = join_from(join, c, r);			\
+												\
+			join_at_##size(&square, width, &there);					\
+		}										\
+	}											\
+}
+
+DEFINE_JOIN(1, 0)
+DEFINE_JOIN(2, 0)
+DEFINE_JOIN(4, 0)
+DEFINE_JOIN(8, join_whole_squares_8(dst, src, join, tile, c))
+DEFINE_JOIN(16, 0)
 
 /* Four elements of a lane each, of rows at these places. */
 INLINE __m512i line_of_rows(const uint8_t *src, const int64_t *places)

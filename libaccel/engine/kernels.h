@@ -92,10 +92,12 @@ typedef void engine_chain_kernel(uint8_t *dst, const uint8_t *src, const struct 
 				 uint8_t *line, int64_t filled);
 
 /*
- * Copies a row that is not in the first cache yet, and begins within a line. dst is at the
- * beginning of one, and has room for whole lines.
+ * Copies so many rows of so many bytes each, which begin at these places and are not in the first
+ * cache yet. dst is at the beginning of a line, and has room for whole lines; pitch is a multiple
+ * of their size.
  */
-typedef void engine_far_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes);
+typedef void engine_pack_kernel(uint8_t *dst, int64_t pitch, const uint8_t *src,
+				const int64_t *places, int64_t count, int64_t bytes);
 
 /* Rows that begin anywhere, and go to columns that begin anywhere. Lines are aligned. */
 struct engine_join {
@@ -118,6 +120,13 @@ struct engine_join {
 /* Transposes such rows, extents[1] of them, by streaming stores. */
 typedef void engine_join_kernel(uint8_t *dst, const uint8_t *src, const struct engine_join *join,
 				const struct engine_tile *tile);
+
+/*
+ * The same for rows that are packed: a stride apart, and aligned to 16 bytes. Each can be read up
+ * to the next 16 bytes, and so many of them as make whole lines of the destination.
+ */
+typedef void engine_packed_join_kernel(uint8_t *dst, const uint8_t *src, uint8_t (*lines)[64],
+				       const struct engine_tile *tile);
 
 /*
  * log2 of the sizes of elements: 1, 2, 4, 8, 16, 32 and 64 bytes. Operands' are at most 16; the
@@ -155,11 +164,14 @@ struct engine_transpose_kernels {
 	int64_t most_steps;	/* of an element, from column to column of such rows: 1 or 2 */
 	/* NULL where there is no kernel that puts lines together */
 	engine_join_kernel *join_transpose[ENGINE_NUM_SIZES];
+	/* in its place, where rows are long; NULL where that gains nothing */
+	engine_packed_join_kernel *join_packed[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
 	engine_piece_kernel *stream_piece;
 	/* NULL where columns go by way of memory */
 	engine_chain_kernel *chain_transpose[ENGINE_NUM_SIZES];
-	engine_far_kernel *copy_far;	/* NULL where there is none, and memcpy() has to do */
+	/* NULL where there is none, and memcpy() has to do; there is where join_packed is */
+	engine_pack_kernel *pack_rows;
 	bool loads_lines;	/* of the source whole, each of them once: a square is as wide */
 };
 

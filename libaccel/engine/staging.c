@@ -55,6 +55,14 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define PACKED_STRIDE		1024
 #define PACKED_ROW_BYTES	256
 
+/*
+ * Where columns of such rows go on in lines that wait, they are packed piece by piece, and stay in
+ * the first cache until they are stored; the next block is fetched beside so much of them.
+ */
+#define PIECE_BYTES	16384
+#define FETCH_BYTES	1024
+#define LANE_BYTES	16
+
 /* In scratch: a block, two lines after each row; two strips, a line after each run; slots. */
 #define PACKED_BYTES										\
 	(MAX_BLOCK_BYTES / PACKED_ROW_BYTES * (PACKED_ROW_BYTES + 2 * LINE_BYTES))
@@ -74,6 +82,10 @@ struct slots {
 
 _Static_assert(SHARED_PLACE + MAX_ROWS * LINE_BYTES <= ENGINE_SCRATCH_BYTES,
 	       "scratch has room for all");
+
+/* With an odd number of lines in each row, a piece has half as much again at most. */
+_Static_assert(PIECE_BYTES / 2 * 3 <= HALF_BYTES && MAX_ROWS * LINE_BYTES <= HALF_BYTES,
+	       "the staging buffer has room for a piece");
 
 /* --- cutting ---------------------------------------------------------------------------------- */
 
@@ -245,6 +257,22 @@ static bool are_one_run(const struct engine_staging *staging, const struct engin
 	return d == staging->src_loop;
 }
 
+/* The kernels that put lines together, if columns do not go on into each other. */
+static void choose_join_kernels(struct engine_staging *staging, const struct engine_nest *nest,
+				int64_t size, const struct engine_transpose_kernels *kernels)
+{
+	const int shift = __builtin_ctzll((uint64_t)size);
+	const bool has_long_rows = staging->block[staging->src_loop] * size >= PACKED_ROW_BYTES;
+
+	staging->join_kernel = NULL;
+	staging->packed_join_kernel = NULL;
+	if (are_one_run(staging, nest, size))
+		return;
+	staging->join_kernel = kernels->join_transpose[shift];
+	if (has_long_rows)
+		staging->packed_join_kernel = kernels->join_packed[shift];
+}
+
 /*
  * A strip is a tile as wide as a line, wider where it is short, and longer where no line is filled.
  * Where the destination goes on in another loop, so does a small strip.
@@ -358,20 +386,20 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 			    engine_tile_kernel *stream_kernel)
 {
 	const uint32_t src_loop = staging->src_loop;
-	engine_join_kernel *join_kernel =
-		kernels->join_transpose[__builtin_ctzll((uint64_t)size)];
+	const bool is_staged = !stream_kernel &&
+			       !kernels->join_transpose[__builtin_ctzll((uint64_t)size)];
 	int64_t strip_bytes;
 
 	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size)
 		return false;
 	choose_cache(staging, size);
 	staging->stream_kernel = stream_kernel;
-	choose_block(staging, nest, size, !stream_kernel && !join_kernel);
+	choose_block(staging, nest, size, is_staged);
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size, kernels);
 	order_loops(staging, nest);
 	order_across(staging, nest->rank);
-	staging->join_kernel = are_one_run(staging, nest, size) ? NULL : join_kernel;
+	choose_join_kernels(staging, nest, size, kernels);
 	choose_strip(staging, nest, size);
 	lay_out_strip(staging, nest, size);
 	number_slots(staging, nest, size);
@@ -565,6 +593,14 @@ struct row_list {
 	bool are_lines_apart;		/* all places are multiples of a line's size */
 };
 
+/* Columns that are awaited where they end, of which the slots have not been told. */
+struct joined {
+	uint8_t *next;			/* of the first one */
+	int64_t stride;
+	int64_t n;			/* of its slot */
+	int64_t count;
+};
+
 struct pipeline {
 	struct engine_run *run;
 	const struct engine_move *move;
@@ -579,6 +615,7 @@ struct pipeline {
 	uint8_t (*shared)[LINE_BYTES];	/* of rows, with the strip to the right */
 	struct inflow inflow;
 	struct outflow outflow;
+	struct joined joined;
 	struct steps strips;
 	struct steps tiles;
 };
@@ -587,10 +624,10 @@ struct pipeline {
 static void copy_row(const struct pipeline *pipeline, uint8_t *packed, const uint8_t *src,
 		     int64_t bytes)
 {
-	engine_far_kernel *copy_far = pipeline->run->plan->isa->transpose->copy_far;
+	engine_pack_kernel *pack = pipeline->run->plan->isa->transpose->pack_rows;
 
-	if (copy_far && (uintptr_t)src % LINE_BYTES)
-		copy_far(packed, src, bytes);
+	if (pack && (uintptr_t)src % LINE_BYTES)
+		pack(packed, 0, src, &(int64_t){ 0 }, 1, bytes);
 	else
 		memcpy(packed, src, (size_t)bytes);
 }
@@ -736,14 +773,28 @@ static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
 	} while (d < rank);
 }
 
-/* Whether each of these columns goes on where its slot waits. */
-static bool are_awaited(const struct slots *slots, int64_t n, const uint8_t *to, int64_t stride,
+/* Tells slots of the columns that have been joined last. */
+static void note_joined(struct pipeline *pipeline)
+{
+	struct joined *joined = &pipeline->joined;
+
+	for (int64_t k = 0; k < joined->count; k++)
+		pipeline->slots->next[joined->n + k] = joined->next + k * joined->stride;
+	joined->count = 0;
+}
+
+/* Whether each of these columns goes on where its slot waits. Mostly those joined last do. */
+static bool are_awaited(struct pipeline *pipeline, int64_t n, const uint8_t *to, int64_t stride,
 			int64_t count)
 {
+	const struct joined *joined = &pipeline->joined;
 	bool are_there = n + count <= NUM_SLOTS;
 
+	if (joined->next == to && joined->n == n && joined->count == count)
+		return true;
+	note_joined(pipeline);
 	for (int64_t k = 0; k < count && are_there; k++)
-		are_there = slots->next[n + k] == to + k * stride;
+		are_there = pipeline->slots->next[n + k] == to + k * stride;
 	return are_there;
 }
 
@@ -795,31 +846,92 @@ static void join_strip(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 	}
 }
 
-/* Does so with all strips of a block from this one on that have the same rows. */
-static void join_strips(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64_t count)
+/* Does so with so many columns, one strip after the other. */
+static void join_strips(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+			uint8_t (*lines)[LINE_BYTES], int64_t count)
 {
 	const struct engine_move *move = pipeline->move;
 	const int64_t stride = move->nest.streams[DST].strides[move->staging.src_loop];
 	const int64_t step = move->staging.strip[move->staging.src_loop];
-	const int64_t *strides;
-	const uint8_t *src = source_of_strip(pipeline, &strides);
-	uint8_t **next = pipeline->slots->next + n;
+	const bool share = share_lines(pipeline, src);
 	struct engine_join join = { .leaves_shared = false };
-	bool share;
-	int64_t bytes;
 
-	list_rows(pipeline, strides);
-	share = share_lines(pipeline, src);
 	for (int64_t c = 0; c < count; c += step) {
-		join.lines = pipeline->slots->lines + n + c;
+		join.lines = lines + c;
 		join.has_shared = join.leaves_shared;
 		join.leaves_shared = share && count - c >= 2 * step;
 		join_strip(pipeline, dst + c * stride, src + c * move->size, &join,
 			   min(step, count - c));
 	}
-	bytes = pipeline->rows.count * move->size;
-	for (int64_t k = 0; k < count; k++)
-		next[k] += bytes;
+}
+
+/* Does so with columns that have been packed, which the staging buffer has. */
+static void join_packed(struct pipeline *pipeline, uint8_t *dst, uint8_t (*lines)[LINE_BYTES],
+			int64_t count, int64_t pitch)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t rows = pipeline->rows.count, lane = LANE_BYTES / move->size;
+	const int64_t step = round_up(max(1, FETCH_BYTES / (rows * move->size)), lane);
+	struct engine_tile tile = {
+		.extents = { step, rows },
+		.dst_strides = {
+			move->nest.streams[DST].strides[move->staging.src_loop], move->size
+		},
+		.src_strides = { move->size, pitch },
+	};
+
+	for (int64_t c = 0; c < count; c += step) {
+		tile.extents[0] = min(step, count - c);
+		fetch_beside(pipeline, tile.extents[0] * rows * move->size);
+		move->staging.packed_join_kernel(dst + c * tile.dst_strides[0],
+						 pipeline->halves[0] + c * move->size, lines + c,
+						 &tile);
+	}
+}
+
+/*
+ * Does so with so many columns, packed piece by piece. The kernel reads as many rows as make lines
+ * of the destination, which counts for what a piece may have.
+ */
+static void pack_and_join(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+			  uint8_t (*lines)[LINE_BYTES], int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	engine_pack_kernel *pack = pipeline->run->plan->isa->transpose->pack_rows;
+	const struct row_list *rows = &pipeline->rows;
+	const int64_t stride = move->nest.streams[DST].strides[move->staging.src_loop];
+	const int64_t line = LINE_BYTES / move->size;
+	const int64_t num_lines = max(1, PIECE_BYTES / LINE_BYTES / round_up(rows->count, line));
+	const int64_t pitch = (num_lines | 1) * LINE_BYTES, step = num_lines * line;
+
+	for (int64_t c = 0; c < count; c += step) {
+		const int64_t width = min(step, count - c);
+
+		pack(pipeline->halves[0], pitch, src + c * move->size, rows->places, rows->count,
+		     width * move->size);
+		join_packed(pipeline, dst + c * stride, lines + c, width, pitch);
+	}
+}
+
+/* Joins all strips of a block from this one on that have the same rows. */
+static void join_block(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	uint8_t (*lines)[LINE_BYTES] = pipeline->slots->lines + n;
+	const int64_t *strides;
+	const uint8_t *src = source_of_strip(pipeline, &strides);
+
+	list_rows(pipeline, strides);
+	if (move->staging.packed_join_kernel)
+		pack_and_join(pipeline, dst, src, lines, count);
+	else
+		join_strips(pipeline, dst, src, lines, count);
+	pipeline->joined = (struct joined){
+		.next = dst + pipeline->rows.count * move->size,
+		.stride = move->nest.streams[DST].strides[move->staging.src_loop],
+		.n = n,
+		.count = count,
+	};
 }
 
 /*
@@ -842,11 +954,10 @@ static int64_t try_to_join_strips(struct pipeline *pipeline)
 		return 0;
 	n = slot_of_strip(pipeline);
 	dst = destination_of_strip(pipeline);
-	if (pipeline->outflow.n >= n && pipeline->outflow.n < n + count)
-		stream_out(pipeline);
-	if (!are_awaited(pipeline->slots, n, dst, stride, count))
+	stream_out(pipeline);
+	if (!are_awaited(pipeline, n, dst, stride, count))
 		return 0;
-	join_strips(pipeline, n, dst, count);
+	join_block(pipeline, n, dst, count);
 	strips->at[columns] += (count - 1) / step * step;
 	return count * pipeline->rows.count * move->size;
 }
@@ -999,6 +1110,7 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 		error = run_block(&pipeline, &blocks);
 	} while (!error && next_step(&blocks));
 	stream_out(&pipeline);
+	note_joined(&pipeline);
 	for (int64_t n = 0; n < NUM_SLOTS; n++)
 		flush_slot(pipeline.slots, n);
 	return error;

@@ -39,6 +39,7 @@ struct engine_staging {
 	int64_t tile[DRM_TESSERA_MAX_RANK];	/* and of the tiles that it has */
 	engine_tile_kernel *stream_kernel;	/* NULL: rows begin within lines */
 	engine_join_kernel *join_kernel;	/* NULL: rows have no lines that wait */
+	engine_packed_join_kernel *packed_join_kernel;	/* in its place, or NULL */
 	engine_chain_kernel *chain_kernel;	/* NULL: columns do not make lines in registers */
 
 	/* there they are runs of the destination, side by side in the staging buffer */

@@ -178,9 +178,9 @@ INLINE void store_column(uint8_t *to, __m512i column, bool is_whole, bool stream
  * Puts so many bytes of a column behind those that wait, and streams the line that they fill. Its
  * place is found here: compilers would find those of other columns before, and spill some.
  */
-INLINE void join_column(uint8_t *to, __m512i column, uint8_t *line, int64_t bytes)
+INLINE void join_column(uint8_t *to, __m512i column, __m512i *line, int64_t bytes)
 {
-	const __m512i waiting = _mm512_load_si512(line);
+	const __m512i waiting = *line;
 	int64_t filled;
 
 	ADVANCE(to, 0);
@@ -189,7 +189,7 @@ INLINE void join_column(uint8_t *to, __m512i column, uint8_t *line, int64_t byte
 	if (filled + bytes >= 64)
 		_mm512_stream_si512((__m512i *)(to - filled),
 				    bytes_from(waiting, 64 - filled, column));
-	_mm512_store_si512(line, bytes < 64 ? bytes_from(waiting, bytes, column) : column);
+	*line = bytes < 64 ? bytes_from(waiting, bytes, column) : column;
 }
 
 /* Elements as large as a lane are in their places. */
@@ -207,7 +207,8 @@ INLINE void put_column(const struct square *square, int c, uint8_t *to, __m512i 
 	if (!is_whole && square->num_columns <= c)
 		return;
 	if (join)
-		join_column(to, column, join->lines[c], is_whole ? 64 : _mm_popcnt_u64(mask));
+		join_column(to, column, (__m512i *)join->lines[c],
+			    is_whole ? 64 : _mm_popcnt_u64(mask));
 	else
 		store_column(to, column, is_whole, streams, mask);
 }
@@ -707,6 +708,88 @@ DEFINE_JOIN(4, 0)
 DEFINE_JOIN(8, join_whole_squares_8(dst, src, join, tile, c))
 DEFINE_JOIN(16, 0)
 
+/* 16 bytes of so many rows four times, the first ones in the first lanes. */
+INLINE void load_packed_rows(__m512i *rows, int count, const uint8_t *src, int64_t stride)
+{
+	UNROLL
+	for (int k = 0; k < count; k++) {
+		const __m128i *first = (const __m128i *)src;
+		const __m128i *second = (const __m128i *)(src + count * stride);
+		const __m128i *third = (const __m128i *)(src + 2 * count * stride);
+		const __m128i *fourth = (const __m128i *)(src + 3 * count * stride);
+
+		rows[k] = _mm512_zextsi128_si512(_mm_load_si128(first));
+		rows[k] = _mm512_mask_broadcast_i32x4(rows[k], 0x00f0, _mm_load_si128(second));
+		rows[k] = _mm512_mask_broadcast_i32x4(rows[k], 0x0f00, _mm_load_si128(third));
+		rows[k] = _mm512_mask_broadcast_i32x4(rows[k], 0xf000, _mm_load_si128(fourth));
+		ADVANCE(src, stride);
+	}
+}
+
+/*
+ * So many columns of packed rows, no more than a lane has elements, down all rows. What waits is in
+ * registers meanwhile, unless rows need most of them.
+ */
+#define DEFINE_JOIN_PACKED(size, rounds)							\
+INLINE void join_lines_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,		\
+			      int64_t src_stride, __m512i *lines, int columns, int64_t bytes)	\
+{												\
+	enum { N = 16 / (size) };								\
+	__m512i r[N];										\
+												\
+	load_packed_rows(r, N, from, src_stride);						\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++)						\
+		round_##size(r, N);								\
+	UNROLL											\
+	for (int k = 0; k < N && k < columns; k++) {						\
+		join_column(to, r[k], &lines[k], bytes);					\
+		ADVANCE(to, dst_stride);							\
+	}											\
+}												\
+												\
+INLINE void join_columns_##size(uint8_t *to, const uint8_t *from, __m512i *waiting,		\
+				const struct engine_tile *tile, int columns)			\
+{												\
+	enum { N = 16 / (size), SIDE = 64 / (size), HOLDS = N <= 8 };				\
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
+	const int64_t whole = tile->extents[1] / SIDE * SIDE, rest = tile->extents[1] - whole;	\
+	__m512i held[N], *lines = HOLDS ? held : waiting;					\
+												\
+	UNROLL											\
+	for (int k = 0; HOLDS && k < N; k++)							\
+		held[k] = waiting[k < columns ? k : 0];						\
+	for (int64_t row = 0; row < whole; row += SIDE) {					\
+		join_lines_##size(to, dst_stride, from, src_stride, lines, columns, 64);	\
+		ADVANCE(from, SIDE * src_stride);						\
+		to += 64;									\
+	}											\
+	if (rest)										\
+		join_lines_##size(to, dst_stride, from, src_stride, lines, columns,		\
+				  rest * (size));						\
+	UNROLL											\
+	for (int k = 0; HOLDS && k < N && k < columns; k++)					\
+		waiting[k] = held[k];								\
+}												\
+												\
+TARGET static void join_packed_##size(uint8_t *dst, const uint8_t *src, uint8_t (*lines)[64],	\
+				      const struct engine_tile *tile)				\
+{												\
+	enum { N = 16 / (size) };								\
+	const int64_t stride = tile->dst_strides[0];						\
+	__m512i *waiting = (__m512i *)lines;							\
+	int64_t c = 0;										\
+												\
+	for (; c + N <= tile->extents[0]; c += N)						\
+		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile, N);	\
+	if (c < tile->extents[0])								\
+		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile,	\
+				    (int)(tile->extents[0] - c));				\
+}
+
+DEFINE_JOIN_PACKED(1, 4)
+DEFINE_JOIN_PACKED(2, 3)
+
 /* Four elements of a lane each, of rows at these places. */
 INLINE __m512i line_of_rows(const uint8_t *src, const int64_t *places)
 {
@@ -938,7 +1021,7 @@ TARGET static void chain_4(uint8_t *dst, const uint8_t *src, const struct engine
 }
 
 /* Line by line, as rows are loaded that are not packed. */
-TARGET static void copy_far(uint8_t *dst, const uint8_t *src, int64_t bytes)
+INLINE void pack_row(uint8_t *dst, const uint8_t *src, int64_t bytes)
 {
 	const int64_t before = (int64_t)((uintptr_t)src % 64);
 	const int64_t end = before + bytes;
@@ -948,6 +1031,7 @@ TARGET static void copy_far(uint8_t *dst, const uint8_t *src, int64_t bytes)
 
 	src -= before;
 	line = _mm512_maskz_loadu_epi8(~0ull << before, src);
+	_Pragma("GCC unroll 4")
 	for (; at + 64 <= end; at += 64) {
 		next = _mm512_load_si512(src + at);
 		_mm512_store_si512(dst + at - 64, _mm512_permutex2var_epi8(line, places, next));
@@ -957,6 +1041,13 @@ TARGET static void copy_far(uint8_t *dst, const uint8_t *src, int64_t bytes)
 	_mm512_store_si512(dst + at - 64, _mm512_permutex2var_epi8(line, places, next));
 	if (end - at > before)
 		_mm512_store_si512(dst + at, _mm512_permutexvar_epi8(places, next));
+}
+
+TARGET static void pack_rows(uint8_t *dst, int64_t pitch, const uint8_t *src,
+			     const int64_t *places, int64_t count, int64_t bytes)
+{
+	for (int64_t row = 0; row < count; row++)
+		pack_row(dst + row * pitch, src + places[row], bytes);
 }
 
 const struct engine_transpose_kernels engine_transpose_avx512 = {
@@ -970,11 +1061,12 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	},
 	.transpose_rows = engine_rows_avx512,
 	.most_steps = 2,
-	.join_transpose = { join_1, join_2, join_4, join_8, join_rows, NULL, NULL },
+	.join_transpose = { join_1, join_2, join_4, join_8, join_rows },
+	.join_packed = { join_packed_1, join_packed_2 },
 	.stream_lines = stream_lines,
 	.stream_piece = stream_piece,
 	.chain_transpose = { [2] = chain_4 },
-	.copy_far = copy_far,
+	.pack_rows = pack_rows,
 	.loads_lines = true,
 };
 

@@ -6,7 +6,7 @@
 #include "engine/kernels.h"
 #include "large_test.h"
 
-enum { MOST_ROWS = 70 };
+enum { MOST_ROWS = 130 };
 
 /* A dense array of a permuted array's elements, or one with gaps between its rows. */
 struct permutation {
@@ -243,49 +243,86 @@ static void run_join_kernel(engine_join_kernel *kernel, uint8_t *dst, const uint
 	}
 }
 
-/* Columns begin some units of bytes after a line's beginning; no two have a line in common. */
+/* Columns that a kernel is to put into lines, and what it does. */
+struct joined {
+	int64_t size, columns, rows;
+	int64_t unit;		/* columns begin some of these bytes after a line's beginning */
+	int64_t pitch;		/* from column to column, of which no two have a line in common */
+	int64_t places[MOST_ROWS];
+	int64_t src_bytes, dst_bytes;
+	uint8_t *from;
+	struct guarded src;
+	uint8_t *dst;
+	uint8_t (*lines)[64];
+};
+
+static int64_t first_of(const struct joined *joined)
+{
+	return 64 + 3 * joined->unit;
+}
+
+/* With its first members and places set. */
+static void prepare_joined(struct joined *joined)
+{
+	joined->pitch = joined->rows * joined->size + 2 * 64 + 5 * joined->unit;
+	joined->dst_bytes = first_of(joined) + joined->columns * joined->pitch;
+	joined->from = malloc((size_t)joined->src_bytes);
+	joined->dst = aligned_alloc(64, (size_t)(joined->dst_bytes + 63) / 64 * 64);
+	joined->lines = aligned_alloc(64, (size_t)joined->columns * 64);
+	for (int64_t i = 0; i < joined->src_bytes; i++)
+		joined->from[i] = (uint8_t)(i * 37 + i / 256);
+	joined->src = guarded_copy(joined->from, (size_t)joined->src_bytes, true);
+	memset(joined->dst, 0xa5, (size_t)joined->dst_bytes);
+	memset(joined->lines, 0x5a, (size_t)joined->columns * 64);
+}
+
+/* Checks what is in the destination and in lines that wait, and frees them. */
+static void check_joined(struct joined *joined)
+{
+	const uint8_t *dst = joined->dst;
+
+	for (int64_t c = 0; c < joined->columns; c++) {
+		const int64_t begin = first_of(joined) + c * joined->pitch;
+		const int64_t end = begin + joined->rows * joined->size;
+
+		for (int64_t i = begin / 64 * 64; i < end; i++) {
+			const int64_t r = (i - begin) / joined->size;
+			const int64_t byte = c * joined->size + (i - begin) % joined->size;
+			const uint8_t stored = i < end / 64 * 64 ? dst[i] :
+					       joined->lines[c][i % 64 + 64 - end % 64];
+
+			assert_int_equal(stored, i < begin ? 0x5a :
+					 joined->from[joined->places[r] + byte]);
+		}
+		for (int64_t i = end / 64 * 64; i < (begin + joined->pitch) / 64 * 64 &&
+						i < joined->dst_bytes; i++)
+			assert_int_equal(dst[i], 0xa5);
+	}
+	munmap(joined->src.mapping, joined->src.mapped);
+	free(joined->from);
+	free(joined->dst);
+	free(joined->lines);
+}
+
 static void check_columns(engine_join_kernel *kernel, int64_t size, int64_t columns, int64_t rows,
 			  int64_t width, int64_t unit)
 {
-	const int64_t pitch = rows * size + 2 * 64 + 5 * unit, first = 64 + 3 * unit;
-	const int64_t src_bytes = (columns + 2 * rows) * size, dst_bytes = first + columns * pitch;
-	const struct engine_tile tile = {
-		.extents = { columns, rows }, .dst_strides = { pitch, size },
+	struct joined joined = {
+		.size = size, .columns = columns, .rows = rows, .unit = unit,
+		.src_bytes = (columns + 2 * rows) * size,
 	};
-	uint8_t *from = malloc((size_t)src_bytes);
-	uint8_t *dst = aligned_alloc(64, (size_t)(dst_bytes + 63) / 64 * 64);
-	uint8_t (*lines)[64] = aligned_alloc(64, (size_t)columns * 64);
 	uint8_t (*shared)[64] = aligned_alloc(64, (size_t)rows * 64);
-	int64_t places[MOST_ROWS];
-	struct guarded src;
+	struct engine_tile tile = { .extents = { columns, rows } };
 
-	for (int64_t i = 0; i < src_bytes; i++)
-		from[i] = (uint8_t)(i * 37 + i / 256);
-	src = guarded_copy(from, (size_t)src_bytes, true);
 	for (int64_t r = 0; r < rows; r++)
-		places[r] = (r * 5 + 3) % (2 * rows + 1) * size;
-	memset(dst, 0xa5, (size_t)dst_bytes);
-	memset(lines, 0x5a, (size_t)columns * 64);
-	run_join_kernel(kernel, dst + first, src.bytes,
-			(struct engine_join){ places, lines, shared, false, false }, &tile, width);
-	for (int64_t c = 0; c < columns; c++) {
-		const int64_t begin = first + c * pitch, end = begin + rows * size;
-
-		for (int64_t i = begin / 64 * 64; i < end; i++) {
-			const int64_t r = (i - begin) / size, byte = (i - begin) % size;
-			const uint8_t stored = i < end / 64 * 64 ? dst[i] :
-					       lines[c][i % 64 + 64 - end % 64];
-
-			assert_int_equal(stored, i < begin ? 0x5a :
-					 from[places[r] + c * size + byte]);
-		}
-		for (int64_t i = end / 64 * 64; i < (begin + pitch) / 64 * 64 && i < dst_bytes; i++)
-			assert_int_equal(dst[i], 0xa5);
-	}
-	munmap(src.mapping, src.mapped);
-	free(from);
-	free(dst);
-	free(lines);
+		joined.places[r] = (r * 5 + 3) % (2 * rows + 1) * size;
+	prepare_joined(&joined);
+	tile.dst_strides[0] = joined.pitch;
+	tile.dst_strides[1] = size;
+	run_join_kernel(kernel, joined.dst + first_of(&joined), joined.src.bytes,
+			(struct engine_join){ joined.places, joined.lines, shared, false, false },
+			&tile, width);
+	check_joined(&joined);
 	free(shared);
 }
 
@@ -296,7 +333,7 @@ static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t 
 	check_columns(kernel, size, columns, rows, width, size);
 }
 
-static const int64_t sides[] = { 1, 3, 8, 15, 16, 17, 33, 64, 70 };
+static const int64_t sides[] = { 1, 3, 8, 15, 16, 17, 33, 64, 70, 130 };
 
 /* Asks for a check of the kernel of each instruction set, for each size of elements. */
 static void check_join_kernels(void (*check)(engine_join_kernel *kernel, int64_t size))
@@ -341,6 +378,43 @@ static void tiles_side_by_side_share_lines_of_rows(void **state)
 {
 	(void)state;
 	check_join_kernels(check_tiles_side_by_side);
+}
+
+/* Rows are packed; memory ends where rows do that fill a line of the destination. */
+static void check_packed_columns(engine_packed_join_kernel *kernel, int64_t size, int64_t columns,
+				 int64_t rows, int64_t unit)
+{
+	const int64_t line = 64 / size, row_bytes = (columns + line - 1) / line * 64;
+	struct joined joined = {
+		.size = size, .columns = columns, .rows = rows, .unit = unit,
+		.src_bytes = (rows + line - 1) / line * line * row_bytes,
+	};
+	struct engine_tile tile = {
+		.extents = { columns, rows }, .src_strides = { size, row_bytes },
+	};
+
+	for (int64_t r = 0; r < rows; r++)
+		joined.places[r] = r * row_bytes;
+	prepare_joined(&joined);
+	tile.dst_strides[0] = joined.pitch;
+	tile.dst_strides[1] = size;
+	kernel(joined.dst + first_of(&joined), joined.src.bytes, joined.lines, &tile);
+	check_joined(&joined);
+}
+
+static void kernels_put_lines_of_packed_rows_together(void **state)
+{
+	const struct engine_isa *isa;
+
+	(void)state;
+	for (uint32_t k = 0; (isa = engine_isa_at(k)); k++)
+		for (uint32_t shift = 0; isa->is_available() && shift < ENGINE_NUM_SIZES; shift++)
+			for (size_t i = 0; isa->transpose->join_packed[shift] &&
+					   i < 2 * COUNT(sides) * COUNT(sides); i++)
+				check_packed_columns(isa->transpose->join_packed[shift],
+						     1 << shift, sides[i / 2 % COUNT(sides)],
+						     sides[i / 2 / COUNT(sides)],
+						     i % 2 ? 1 : 1 << shift);
 }
 
 /* --- the kernel that puts columns together ---------------------------------------------------- */
@@ -424,6 +498,7 @@ int main(void)
 		cmocka_unit_test(six_loops_of_odd_extents_are_permuted),
 		cmocka_unit_test(kernels_put_lines_together),
 		cmocka_unit_test(tiles_side_by_side_share_lines_of_rows),
+		cmocka_unit_test(kernels_put_lines_of_packed_rows_together),
 		cmocka_unit_test(kernels_put_columns_together),
 	};
 

@@ -123,34 +123,40 @@ static void lines_are_streamed_and_what_is_left_of_a_piece_waits(void **state)
 	}
 }
 
-/* A row that begins so far behind a line's beginning, in memory that ends or begins there. */
-static void check_far(engine_far_kernel *copy_far, size_t before, size_t bytes, bool at_end)
+/*
+ * A row that begins so far behind a line's beginning, in memory that ends or begins there, and one
+ * as long that begins with it.
+ */
+static void check_packed(engine_pack_kernel *pack_rows, size_t before, size_t bytes, bool at_end)
 {
-	uint8_t from[7 * 64], to[6 * 64] __attribute__((aligned(64))) = { 0 };
+	uint8_t from[7 * 64], to[2][6 * 64] __attribute__((aligned(64))) = { 0 };
 	const size_t size = before + bytes + (at_end ? -(before + bytes) % 64 : 0);
 	const size_t lines = (bytes + 63) / 64 * 64;
+	const int64_t places[] = { (int64_t)before, 0 };
 	struct guarded row;
 
 	for (size_t i = 0; i < sizeof(from); i++)
 		from[i] = (uint8_t)(i * 7 + 1);
 	row = guarded_copy(from, size, at_end);
-	copy_far(to, row.bytes + before, (int64_t)bytes);
-	assert_memory_equal(to, from + before, bytes);
-	for (size_t i = lines; i < sizeof(to); i++)
-		assert_int_equal(to[i], 0);
+	pack_rows(to[0], sizeof(to[0]), row.bytes, places, 2, (int64_t)bytes);
+	for (size_t n = 0; n < 2; n++) {
+		assert_memory_equal(to[n], from + places[n], bytes);
+		for (size_t i = lines; i < sizeof(to[n]); i++)
+			assert_int_equal(to[n][i], 0);
+	}
 	munmap(row.mapping, row.mapped);
 }
 
-static void rows_that_are_far_away_are_copied(void **state)
+static void rows_that_are_far_away_are_packed(void **state)
 {
 	(void)state;
 	for (uint32_t k = 0; engine_isa_at(k); k++) {
-		if (!engine_isa_at(k)->is_available() || !engine_isa_at(k)->transpose->copy_far)
+		if (!engine_isa_at(k)->is_available() || !engine_isa_at(k)->transpose->pack_rows)
 			continue;
-		for (size_t before = 1; before < 64; before += 3)
+		for (size_t before = 0; before < 64; before += 3)
 			for (size_t bytes = 1; bytes < 300; bytes += 1 + bytes % 5)
-				check_far(engine_isa_at(k)->transpose->copy_far, before, bytes,
-					  bytes % 2);
+				check_packed(engine_isa_at(k)->transpose->pack_rows, before, bytes,
+					     bytes % 2);
 	}
 }
 
@@ -487,7 +493,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(kernels_touch_their_elements_alone),
 		cmocka_unit_test(lines_are_streamed_to_their_end),
 		cmocka_unit_test(lines_are_streamed_and_what_is_left_of_a_piece_waits),
-		cmocka_unit_test(rows_that_are_far_away_are_copied),
+		cmocka_unit_test(rows_that_are_far_away_are_packed),
 		cmocka_unit_test(large_transpose_goes_through_staging),
 		cmocka_unit_test(rows_off_cache_lines_are_streamed_whole),
 		cmocka_unit_test(rows_of_whole_lines_are_streamed_at_once),

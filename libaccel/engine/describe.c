@@ -64,7 +64,8 @@ static void describe_blocks(const struct engine_move *move, char text[80])
 			 staging->block[columns], staging->block[rows], staging->strip[columns],
 			 staging->strip[rows], staging->stream_kernel ? "" : " staged");
 	else
-		snprintf(text, 80, "blocks %" PRId64 "x%" PRId64, move->block[0], move->block[1]);
+		snprintf(text, 80, "blocks %" PRId64 "x%" PRId64 "%s", move->block[0],
+			 move->block[1], move->packs ? " packed" : "");
 }
 
 /* As if scratch were to be had: a run that has none for once takes a simpler way. */

@@ -196,6 +196,16 @@ extern engine_tile_kernel *const engine_deinterleave_avx2[ENGINE_NUM_INTERLEAVED
 extern engine_tile_kernel *const engine_interleave_avx512[ENGINE_NUM_INTERLEAVED];
 extern engine_tile_kernel *const engine_deinterleave_avx512[ENGINE_NUM_INTERLEAVED];
 
+/*
+ * Transposes down 16 bytes of the rows at a time, by log2 of an element's size. extents[0] is at
+ * least so many elements, extents[1] at least a line's. Rows beyond the last whole line are left
+ * out.
+ */
+extern engine_tile_kernel *const engine_lanes_avx512[];
+
+engine_packed_join_kernel engine_join_packed_1_avx512, engine_join_packed_2_avx512;
+engine_pack_kernel engine_pack_rows_avx512;
+
 engine_bordered_kernel engine_stream_bordered_avx512;
 
 extern engine_rows_kernel *const engine_rows_avx2[ENGINE_NUM_INTERLEAVED];

@@ -8,6 +8,7 @@
 #include "arithmetic.h"
 #include "gather.h"
 #include "move.h"
+#include "move_packed.h"
 #include "move_rows.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC, NUM_STREAMS = ENGINE_MOVE_STREAMS };
@@ -110,7 +111,8 @@ static int run_tiles(struct engine_run *run, const struct engine_move *move, uin
 
 	engine_walk_begin(&walk, &move->nest, move->nest.rank);
 	do {
-		error = run_tile(run, move, dst + walk.offsets[DST], src + walk.offsets[SRC]);
+		error = (move->packs ? engine_move_run_packed : run_tile)(
+			run, move, dst + walk.offsets[DST], src + walk.offsets[SRC]);
 	} while (!error && engine_walk_next(&walk));
 	return error;
 }
@@ -200,7 +202,9 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 	}
 	engine_nest_sink(&move->nest, loop, last - 1);
 	take_tile(move);
-	choose_crossed_blocks(move);
+	move->packs = is_transpose && engine_move_match_packed(move, run->plan);
+	if (!move->packs)
+		choose_crossed_blocks(move);
 }
 
 void engine_move_prepare(struct engine_move *move, const struct engine_run *run,
@@ -211,6 +215,7 @@ void engine_move_prepare(struct engine_move *move, const struct engine_run *run,
 
 	engine_nest_copy(&move->nest, nest, NUM_STREAMS);
 	move->run = run_tiles;
+	move->packs = false;
 	move->name = "run";
 	if (engine_move_match_rows(move, plan, size_shift))
 		return;

@@ -5,6 +5,7 @@
 #ifndef TESSERA_ENGINE_PLACE_H
 #define TESSERA_ENGINE_PLACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
@@ -23,6 +24,21 @@
 static inline void engine_fetch(const void *place)
 {
 	__builtin_prefetch(place, 0, 2);
+}
+
+/* The first cache has 64 sets of 8 lines, which repeat after so many bytes. */
+#define ENGINE_SETS_BYTES	4096
+
+/*
+ * Whether rows crowd each other in few of these sets: after 16 of them at most they are back where
+ * they began, but for so many bytes. With 8 bytes, 256 rows have half of the sets.
+ */
+static inline bool engine_is_crowded(int64_t stride, uint64_t bytes)
+{
+	for (uint64_t rows = 1; rows <= 16; rows *= 2)
+		if (((uint64_t)stride * rows + bytes) % ENGINE_SETS_BYTES <= 2 * bytes)
+			return true;
+	return false;
 }
 
 #endif /* TESSERA_ENGINE_PLACE_H */

@@ -278,6 +278,7 @@ static void init_parts(struct engine_plan *plan)
 
 	plan->block_bytes = ENGINE_REPORT_BYTES;
 	plan->first_cache = engine_first_level_cache();
+	plan->is_small = stored <= engine_last_level_cache() / 6;
 	plan->streams = stored > engine_last_level_cache() / 2;
 	plan->slides = engine_windows_match(&windows, plan, &plan->box);
 	plan->is_bordered = engine_bordered_match(&bordered, plan, &plan->box);

@@ -43,6 +43,13 @@ DEFINE_ROUND(2, 16)
 DEFINE_ROUND(4, 32)
 DEFINE_ROUND(8, 64)
 
+/* Elements as large as a lane are in their places. */
+INLINE void round_16(__m512i *registers, int count)
+{
+	(void)registers;
+	(void)count;
+}
+
 /* Lane l of register k becomes lane k of register l. */
 INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
 {
@@ -55,6 +62,16 @@ INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
 	*b = _mm512_shuffle_i64x2(ab01, cd01, 0xdd);
 	*c = _mm512_shuffle_i64x2(ab23, cd23, 0x88);
 	*d = _mm512_shuffle_i64x2(ab23, cd23, 0xdd);
+}
+
+/* Asks for what comes so many bytes after each row. */
+INLINE void fetch_ahead(const uint8_t *row, int64_t stride, int count, int64_t ahead)
+{
+	UNROLL
+	for (int k = 0; k < count; k++) {
+		engine_fetch(BEYOND(row, ahead));
+		ADVANCE(row, stride);
+	}
 }
 
 #endif /* TESSERA_ENGINE_SQUARE_AVX512_H */

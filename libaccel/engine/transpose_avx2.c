@@ -288,8 +288,22 @@ static bool is_thin(const struct engine_tile *tile)
 }
 
 /*
- * Down the rows of a strip of the source that is as wide as a line, which is read once, so that the
- * destination is written along its lines.
+ * Whether a tile is done down one square's columns at a time: few lines of the destination are
+ * under way then, which do not crowd each other out of the cache. Those of the source are read
+ * several times meanwhile, and have to stay there; of large elements they need not stay for long.
+ */
+static bool goes_by_columns(const struct engine_tile *tile, int64_t size)
+{
+	static const uint64_t crowded[] = { [1] = 4, [2] = 8, [4] = 8, [8] = 0 };
+
+	if (size > 8 || engine_is_crowded(tile->src_strides[1], crowded[size]))
+		return false;
+	return size <= 2 || engine_is_crowded(tile->dst_strides[0], 16);
+}
+
+/*
+ * Down the rows of a strip of the source, so that the destination is written along its lines. If
+ * all of these may be under way the strip is as wide as a line, which is read once.
  */
 #define DEFINE_TRANSPOSE(size, bits)								\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
@@ -297,6 +311,7 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 {												\
 	enum { ROWS = 32 / (size), COLUMNS = 16 / (size), LINE = 64 / (size) };			\
 	const int64_t rows = tile->extents[1], columns = tile->extents[0];			\
+	const int64_t width = goes_by_columns(tile, size) ? COLUMNS : LINE;			\
 	int64_t end;										\
 												\
 	if (rows < ROWS || columns < COLUMNS) {							\
@@ -304,7 +319,7 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 		return;										\
 	}											\
 	for (int64_t first = 0; first < columns; first = end) {					\
-		end = min(first + LINE, columns);						\
+		end = min(first + width, columns);						\
 		for (int64_t row = 0; row < rows; row += ROWS) {				\
 			const int64_t r = fit(row, ROWS, rows);					\
 												\

@@ -10,12 +10,8 @@
 #include <stddef.h>
 
 #include "kernels.h"
+#include "line_avx512.h"
 #include "square_avx512.h"
-
-INLINE __mmask64 mask_of(int64_t bytes)
-{
-	return _bzhi_u64(~0ull, (uint32_t)min(bytes, 64));
-}
 
 /*
  * Elements of so many rows of the source, which become columns of the destination. Edges get a
@@ -51,28 +47,6 @@ INLINE const uint8_t *next_row_or_last(const struct square *square, int n, const
 		return BEYOND(square->src, square->places[min(n, square->num_rows - 1)]);
 	ADVANCE(*next, n + 1 < square->num_rows ? square->src_stride : 0);
 	return row;
-}
-
-/*
- * The places of 64 bytes in two lines that follow each other, from this one on. They are computed:
- * of a table of all bytes' places what is loaded would go across two lines itself.
- */
-INLINE __m512i places_from(int64_t place)
-{
-	static const uint8_t places[64] __attribute__((aligned(64))) = {
-		0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-		16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-		32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
-		48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
-	};
-
-	return _mm512_add_epi8(_mm512_load_si512(places), _mm512_set1_epi8((char)place));
-}
-
-/* The bytes of two lines, one after the other, from a place in the first one on. */
-INLINE __m512i bytes_from(__m512i first, int64_t place, __m512i second)
-{
-	return _mm512_permutex2var_epi8(first, places_from(place), second);
 }
 
 /*
@@ -172,31 +146,6 @@ INLINE void store_column(uint8_t *to, __m512i column, bool is_whole, bool stream
 		_mm512_storeu_si512(to, column);
 	else
 		_mm512_mask_storeu_epi8(to, mask, column);
-}
-
-/*
- * Puts so many bytes of a column behind those that wait, and streams the line that they fill. Its
- * place is found here: compilers would find those of other columns before, and spill some.
- */
-INLINE void join_column(uint8_t *to, __m512i column, __m512i *line, int64_t bytes)
-{
-	const __m512i waiting = *line;
-	int64_t filled;
-
-	ADVANCE(to, 0);
-	filled = (int64_t)((uintptr_t)to % 64);
-
-	if (filled + bytes >= 64)
-		_mm512_stream_si512((__m512i *)(to - filled),
-				    bytes_from(waiting, 64 - filled, column));
-	*line = bytes < 64 ? bytes_from(waiting, bytes, column) : column;
-}
-
-/* Elements as large as a lane are in their places. */
-INLINE void round_16(__m512i *registers, int count)
-{
-	(void)registers;
-	(void)count;
 }
 
 /* Column c of a square, if it is there: streamed, or joined to what is in its lines. */
@@ -456,20 +405,28 @@ DEFINE_QUARTER(4, 2)
 DEFINE_QUARTER(8, 1)
 DEFINE_QUARTER(16, 0)
 
-/* Asks for what comes so many bytes after each row. */
-INLINE void fetch_rows(const struct square *square, int64_t ahead, int count)
-{
-	const uint8_t *row = square->src;
-
-	UNROLL
-	for (int k = 0; k < count; k++)
-		engine_fetch(BEYOND(next_row(square, k, &row), ahead));
-}
-
 /* The columns that are done at a time: a square's, or a quarter's where rows or they are few. */
 INLINE int64_t choose_width(const struct engine_tile *tile, int64_t c, int64_t side)
 {
 	return tile->extents[0] - c > side / 2 && tile->extents[1] > side / 2 ? side : side / 4;
+}
+
+/*
+ * Whether whole lines of the destination are done by lanes, down 16 bytes of the source at a time:
+ * few lines of the destination are under way then, which do not crowd each other out of the cache,
+ * and few loads go across two lines of the source. Each of these is read four times meanwhile, and
+ * has to stay where it is. Lanes of bytes have as many columns as to be slower otherwise.
+ */
+INLINE bool goes_by_lanes(const struct engine_tile *tile, int64_t size)
+{
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];
+
+	if (tile->extents[0] * size < 16 || tile->extents[1] * size < 64)
+		return false;
+	if (size == 1)
+		return engine_is_crowded(dst_stride, 4) && !engine_is_crowded(src_stride, 4);
+	return src_stride % 64 ||
+	       (engine_is_crowded(dst_stride, 8) && !engine_is_crowded(src_stride, 8));
 }
 
 /* The square or quarter that begins at a point of the tile. */
@@ -494,7 +451,7 @@ INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const int64_t *
  * and groups end where the tile does, and overlap those before: storing by masks takes longer. The
  * edges have functions of their own: they need many registers.
  */
-#define DEFINE_TRANSPOSE(size)									\
+#define DEFINE_TRANSPOSE(size, shift)								\
 INLINE void edge_##size(const struct square *square, int64_t width, bool streams,		\
 			const struct engine_join *join)						\
 {												\
@@ -536,7 +493,7 @@ INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src,				\
 		return;										\
 	}											\
 	if (tile->ahead)									\
-		fetch_rows(&square, tile->ahead, SIDE);						\
+		fetch_ahead(square.src, square.src_stride, SIDE, tile->ahead);			\
 	square_##size(&square, true, streams, NULL, false);					\
 }												\
 												\
@@ -558,11 +515,14 @@ INLINE void transpose_rest_##size(uint8_t *dst, const uint8_t *src,				\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
-	enum { SIDE = 64 / (size) };								\
+	enum { N = 16 / (size), SIDE = 64 / (size) };						\
+	const bool by_lanes = goes_by_lanes(tile, size);					\
 	int64_t width;										\
 												\
+	if (by_lanes)										\
+		engine_lanes_avx512[shift](dst, src, tile);					\
 	for (int64_t c = 0; c < tile->extents[0]; c += width) {					\
-		int64_t first = c, r = 0;							\
+		int64_t first = c, r = by_lanes ? tile->extents[1] / SIDE * SIDE : 0;		\
 												\
 		width = choose_width(tile, c, SIDE);						\
 		if (c && width == SIDE)								\
@@ -592,11 +552,11 @@ TARGET static void stream_transpose_##size(uint8_t *dst, const uint8_t *src,			\
 	}											\
 }
 
-DEFINE_TRANSPOSE(1)
-DEFINE_TRANSPOSE(2)
-DEFINE_TRANSPOSE(4)
-DEFINE_TRANSPOSE(8)
-DEFINE_TRANSPOSE(16)
+DEFINE_TRANSPOSE(1, 0)
+DEFINE_TRANSPOSE(2, 1)
+DEFINE_TRANSPOSE(4, 2)
+DEFINE_TRANSPOSE(8, 3)
+DEFINE_TRANSPOSE(16, 4)
 
 /* The same from a point of the tile on. */
 INLINE struct engine_join join_from(const struct engine_join *join, int64_t column, int64_t row)
@@ -633,7 +593,7 @@ INLINE void join_at_##size(const struct square *square, int64_t width,				\
 		return;										\
 	}											\
 	if (join->has_shared && join->leaves_shared)						\
-		square_##size(square, true, false, join, true);				\
+		square_##size(square, true, false, join, true);					\
 	else											\
 		square_##size(square, true, false, join, false);				\
 }
@@ -707,88 +667,6 @@ DEFINE_JOIN(2, 0)
 DEFINE_JOIN(4, 0)
 DEFINE_JOIN(8, join_whole_squares_8(dst, src, join, tile, c))
 DEFINE_JOIN(16, 0)
-
-/* 16 bytes of so many rows four times, the first ones in the first lanes. */
-INLINE void load_packed_rows(__m512i *rows, int count, const uint8_t *src, int64_t stride)
-{
-	UNROLL
-	for (int k = 0; k < count; k++) {
-		const __m128i *first = (const __m128i *)src;
-		const __m128i *second = (const __m128i *)(src + count * stride);
-		const __m128i *third = (const __m128i *)(src + 2 * count * stride);
-		const __m128i *fourth = (const __m128i *)(src + 3 * count * stride);
-
-		rows[k] = _mm512_zextsi128_si512(_mm_load_si128(first));
-		rows[k] = _mm512_mask_broadcast_i32x4(rows[k], 0x00f0, _mm_load_si128(second));
-		rows[k] = _mm512_mask_broadcast_i32x4(rows[k], 0x0f00, _mm_load_si128(third));
-		rows[k] = _mm512_mask_broadcast_i32x4(rows[k], 0xf000, _mm_load_si128(fourth));
-		ADVANCE(src, stride);
-	}
-}
-
-/*
- * So many columns of packed rows, no more than a lane has elements, down all rows. What waits is in
- * registers meanwhile, unless rows need most of them.
- */
-#define DEFINE_JOIN_PACKED(size, rounds)							\
-INLINE void join_lines_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,		\
-			      int64_t src_stride, __m512i *lines, int columns, int64_t bytes)	\
-{												\
-	enum { N = 16 / (size) };								\
-	__m512i r[N];										\
-												\
-	load_packed_rows(r, N, from, src_stride);						\
-	UNROLL											\
-	for (int round = 0; round < (rounds); round++)						\
-		round_##size(r, N);								\
-	UNROLL											\
-	for (int k = 0; k < N && k < columns; k++) {						\
-		join_column(to, r[k], &lines[k], bytes);					\
-		ADVANCE(to, dst_stride);							\
-	}											\
-}												\
-												\
-INLINE void join_columns_##size(uint8_t *to, const uint8_t *from, __m512i *waiting,		\
-				const struct engine_tile *tile, int columns)			\
-{												\
-	enum { N = 16 / (size), SIDE = 64 / (size), HOLDS = N <= 8 };				\
-	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
-	const int64_t whole = tile->extents[1] / SIDE * SIDE, rest = tile->extents[1] - whole;	\
-	__m512i held[N], *lines = HOLDS ? held : waiting;					\
-												\
-	UNROLL											\
-	for (int k = 0; HOLDS && k < N; k++)							\
-		held[k] = waiting[k < columns ? k : 0];						\
-	for (int64_t row = 0; row < whole; row += SIDE) {					\
-		join_lines_##size(to, dst_stride, from, src_stride, lines, columns, 64);	\
-		ADVANCE(from, SIDE * src_stride);						\
-		to += 64;									\
-	}											\
-	if (rest)										\
-		join_lines_##size(to, dst_stride, from, src_stride, lines, columns,		\
-				  rest * (size));						\
-	UNROLL											\
-	for (int k = 0; HOLDS && k < N && k < columns; k++)					\
-		waiting[k] = held[k];								\
-}												\
-												\
-TARGET static void join_packed_##size(uint8_t *dst, const uint8_t *src, uint8_t (*lines)[64],	\
-				      const struct engine_tile *tile)				\
-{												\
-	enum { N = 16 / (size) };								\
-	const int64_t stride = tile->dst_strides[0];						\
-	__m512i *waiting = (__m512i *)lines;							\
-	int64_t c = 0;										\
-												\
-	for (; c + N <= tile->extents[0]; c += N)						\
-		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile, N);	\
-	if (c < tile->extents[0])								\
-		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile,	\
-				    (int)(tile->extents[0] - c));				\
-}
-
-DEFINE_JOIN_PACKED(1, 4)
-DEFINE_JOIN_PACKED(2, 3)
 
 /* Four elements of a lane each, of rows at these places. */
 INLINE __m512i line_of_rows(const uint8_t *src, const int64_t *places)
@@ -1020,36 +898,6 @@ TARGET static void chain_4(uint8_t *dst, const uint8_t *src, const struct engine
 	}
 }
 
-/* Line by line, as rows are loaded that are not packed. */
-INLINE void pack_row(uint8_t *dst, const uint8_t *src, int64_t bytes)
-{
-	const int64_t before = (int64_t)((uintptr_t)src % 64);
-	const int64_t end = before + bytes;
-	const __m512i places = places_from(before);
-	__m512i line, next;
-	int64_t at = 64;
-
-	src -= before;
-	line = _mm512_maskz_loadu_epi8(~0ull << before, src);
-	_Pragma("GCC unroll 4")
-	for (; at + 64 <= end; at += 64) {
-		next = _mm512_load_si512(src + at);
-		_mm512_store_si512(dst + at - 64, _mm512_permutex2var_epi8(line, places, next));
-		line = next;
-	}
-	next = _mm512_maskz_loadu_epi8(mask_of(max(end - at, 0)), BEYOND(src, at));
-	_mm512_store_si512(dst + at - 64, _mm512_permutex2var_epi8(line, places, next));
-	if (end - at > before)
-		_mm512_store_si512(dst + at, _mm512_permutexvar_epi8(places, next));
-}
-
-TARGET static void pack_rows(uint8_t *dst, int64_t pitch, const uint8_t *src,
-			     const int64_t *places, int64_t count, int64_t bytes)
-{
-	for (int64_t row = 0; row < count; row++)
-		pack_row(dst + row * pitch, src + places[row], bytes);
-}
-
 const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.transpose = {
 		match_1, match_2, match_4, match_8, transpose_16, transpose_32,
@@ -1062,11 +910,11 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.transpose_rows = engine_rows_avx512,
 	.most_steps = 2,
 	.join_transpose = { join_1, join_2, join_4, join_8, join_rows },
-	.join_packed = { join_packed_1, join_packed_2 },
+	.join_packed = { engine_join_packed_1_avx512, engine_join_packed_2_avx512 },
 	.stream_lines = stream_lines,
 	.stream_piece = stream_piece,
 	.chain_transpose = { [2] = chain_4 },
-	.pack_rows = pack_rows,
+	.pack_rows = engine_pack_rows_avx512,
 	.loads_lines = true,
 };
 

@@ -24,6 +24,17 @@ struct shape {
 	uint32_t offset;		/* elements by which both sides begin later */
 };
 
+/* Where odd neighbours of a power of two have their rows in few sets of the caches. */
+#define TRANSPOSES_IN_CACHE(what, shift)							\
+	{ "transpose of 1024 x 1024, " what, shift, { 1, 0 },					\
+	  { .extents = { 1024, 1024 } }, { .extents = { 1023, 1025 } } },			\
+	{ "transpose of 1024 x 1024, " what ", one more of both", shift, { 1, 0 },		\
+	  { .extents = { 1024, 1024 } }, { .extents = { 1025, 1025 } } },			\
+	{ "transpose of 1024 x 1024, " what ", one further on", shift, { 1, 0 },		\
+	  { .extents = { 1024, 1024 } }, { .extents = { 1024, 1024 }, .offset = 1 } },		\
+	{ "transpose of 256 x 256, " what ", one more of both", shift, { 1, 0 },		\
+	  { .extents = { 256, 256 } }, { .extents = { 257, 257 } } }
+
 static const struct pair {
 	const char *what;
 	uint32_t size_shift;
@@ -48,6 +59,10 @@ static const struct pair {
 	  { .extents = { 8192, 8192 } }, { .extents = { 8191, 8193 } } },
 	{ "transpose, 8-byte elements", 3, { 1, 0 },
 	  { .extents = { 4096, 4096 } }, { .extents = { 4095, 4097 } } },
+	TRANSPOSES_IN_CACHE("1-byte elements", 0),
+	TRANSPOSES_IN_CACHE("2-byte elements", 1),
+	TRANSPOSES_IN_CACHE("4-byte elements", 2),
+	TRANSPOSES_IN_CACHE("8-byte elements", 3),
 	{ "planes to pixels, 4-byte elements", 2, { 0, 2, 1 },
 	  { .extents = { 32, 64, 12544 } }, { .extents = { 32, 63, 12543 } } },
 	{ "planes to pixels, 4-byte elements, in cache", 2, { 0, 2, 1 },

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Transposes by lanes of 16 bytes, with AVX-512 (F, BW, DQ, VL, VBMI). Contract in kernels.h. What
+ * a column has of a line comes from as many rows, 16 bytes of each of which are loaded into a lane:
+ * rounds of unpacking make them lines of as many columns as there are elements in a lane.
+ */
+#ifdef __x86_64__
+#include "kernels.h"
+#include "line_avx512.h"
+#include "square_avx512.h"
+
+/* 16 bytes of so many rows four times, the first ones in the first lanes. */
+INLINE void load_rows(__m512i *rows, int count, const uint8_t *src, int64_t stride)
+{
+	UNROLL
+	for (int k = 0; k < count; k++) {
+		const __m128i *first = (const __m128i *)src;
+		const __m128i *second = BEYOND(src, count * stride);
+		const __m128i *third = BEYOND(src, 2 * count * stride);
+		const __m128i *fourth = BEYOND(src, 3 * count * stride);
+
+		rows[k] = _mm512_zextsi128_si512(_mm_loadu_si128(first));
+		rows[k] = _mm512_mask_broadcast_i32x4(rows[k], 0x00f0, _mm_loadu_si128(second));
+		rows[k] = _mm512_mask_broadcast_i32x4(rows[k], 0x0f00, _mm_loadu_si128(third));
+		rows[k] = _mm512_mask_broadcast_i32x4(rows[k], 0xf000, _mm_loadu_si128(fourth));
+		ADVANCE(src, stride);
+	}
+}
+
+/*
+ * So many columns of packed rows, no more than a lane has elements, down all rows. What waits is in
+ * registers meanwhile, unless rows need most of them.
+ */
+#define DEFINE_JOIN_PACKED(size, rounds)							\
+INLINE void join_lines_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,		\
+			      int64_t src_stride, __m512i *lines, int columns, int64_t bytes)	\
+{												\
+	enum { N = 16 / (size) };								\
+	__m512i r[N];										\
+												\
+	load_rows(r, N, from, src_stride);							\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++)						\
+		round_##size(r, N);								\
+	UNROLL											\
+	for (int k = 0; k < N && k < columns; k++) {						\
+		join_column(to, r[k], &lines[k], bytes);					\
+		ADVANCE(to, dst_stride);							\
+	}											\
+}												\
+												\
+INLINE void join_columns_##size(uint8_t *to, const uint8_t *from, __m512i *waiting,		\
+				const struct engine_tile *tile, int columns)			\
+{												\
+	enum { N = 16 / (size), SIDE = 64 / (size), HOLDS = N <= 8 };				\
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
+	const int64_t whole = tile->extents[1] / SIDE * SIDE, rest = tile->extents[1] - whole;	\
+	__m512i held[N], *lines = HOLDS ? held : waiting;					\
+												\
+	UNROLL											\
+	for (int k = 0; HOLDS && k < N; k++)							\
+		held[k] = waiting[k < columns ? k : 0];						\
+	for (int64_t row = 0; row < whole; row += SIDE) {					\
+		join_lines_##size(to, dst_stride, from, src_stride, lines, columns, 64);	\
+		ADVANCE(from, SIDE * src_stride);						\
+		to += 64;									\
+	}											\
+	if (rest)										\
+		join_lines_##size(to, dst_stride, from, src_stride, lines, columns,		\
+				  rest * (size));						\
+	UNROLL											\
+	for (int k = 0; HOLDS && k < N && k < columns; k++)					\
+		waiting[k] = held[k];								\
+}												\
+												\
+TARGET void engine_join_packed_##size##_avx512(uint8_t *dst, const uint8_t *src,		\
+					       uint8_t (*lines)[64],				\
+					       const struct engine_tile *tile)			\
+{												\
+	enum { N = 16 / (size) };								\
+	const int64_t stride = tile->dst_strides[0];						\
+	__m512i *waiting = (__m512i *)lines;							\
+	int64_t c = 0;										\
+												\
+	for (; c + N <= tile->extents[0]; c += N)						\
+		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile, N);	\
+	if (c < tile->extents[0])								\
+		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile,	\
+				    (int)(tile->extents[0] - c));				\
+}
+
+DEFINE_JOIN_PACKED(1, 4)
+DEFINE_JOIN_PACKED(2, 3)
+
+/* Line by line, as rows are loaded that are not packed. */
+INLINE void pack_row(uint8_t *dst, const uint8_t *src, int64_t bytes)
+{
+	const int64_t before = (int64_t)((uintptr_t)src % 64);
+	const int64_t end = before + bytes;
+	const __m512i places = places_from(before);
+	__m512i line, next;
+	int64_t at = 64;
+
+	src -= before;
+	line = _mm512_maskz_loadu_epi8(~0ull << before, src);
+	_Pragma("GCC unroll 4")
+	for (; at + 64 <= end; at += 64) {
+		next = _mm512_load_si512(src + at);
+		_mm512_store_si512(dst + at - 64, _mm512_permutex2var_epi8(line, places, next));
+		line = next;
+	}
+	next = _mm512_maskz_loadu_epi8(mask_of(max(end - at, 0)), BEYOND(src, at));
+	_mm512_store_si512(dst + at - 64, _mm512_permutex2var_epi8(line, places, next));
+	if (end - at > before)
+		_mm512_store_si512(dst + at, _mm512_permutexvar_epi8(places, next));
+}
+
+TARGET void engine_pack_rows_avx512(uint8_t *dst, int64_t pitch, const uint8_t *src,
+				    const int64_t *places, int64_t count, int64_t bytes)
+{
+	for (int64_t row = 0; row < count; row++)
+		pack_row(dst + row * pitch, src + places[row], bytes);
+}
+
+/* So many columns as a lane has elements, down all rows but those beyond the last whole line. */
+#define DEFINE_LANES(size, rounds)								\
+INLINE void lanes_of_columns_##size(uint8_t *to, const uint8_t *from,				\
+				    const struct engine_tile *tile, int64_t ahead)		\
+{												\
+	enum { N = 16 / (size), SIDE = 64 / (size) };						\
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
+												\
+	for (int64_t row = 0; row + SIDE <= tile->extents[1]; row += SIDE) {			\
+		uint8_t *line = to + row * (size);						\
+		__m512i r[N];									\
+												\
+		load_rows(r, N, from, src_stride);						\
+		if (ahead)									\
+			fetch_ahead(from, src_stride, SIDE, ahead);				\
+		UNROLL										\
+		for (int round = 0; round < (rounds); round++)					\
+			round_##size(r, N);							\
+		UNROLL										\
+		for (int k = 0; k < N; k++) {							\
+			_mm512_storeu_si512(line, r[k]);					\
+			ADVANCE(line, dst_stride);						\
+		}										\
+		ADVANCE(from, SIDE * src_stride);						\
+	}											\
+}												\
+												\
+TARGET static void lanes_##size(uint8_t *dst, const uint8_t *src,				\
+				const struct engine_tile *tile)					\
+{												\
+	enum { N = 16 / (size), SIDE = 64 / (size) };						\
+												\
+	for (int64_t k = 0; k < tile->extents[0]; k += N) {					\
+		const int64_t c = min(k, tile->extents[0] - N);					\
+												\
+		lanes_of_columns_##size(dst + c * tile->dst_strides[0], src + c * (size), tile,	\
+					k % SIDE ? 0 : tile->ahead);				\
+	}											\
+}
+
+DEFINE_LANES(1, 4)
+DEFINE_LANES(2, 3)
+DEFINE_LANES(4, 2)
+DEFINE_LANES(8, 1)
+DEFINE_LANES(16, 0)
+
+engine_tile_kernel *const engine_lanes_avx512[] = { lanes_1, lanes_2, lanes_4, lanes_8, lanes_16 };
+
+#endif /* __x86_64__ */

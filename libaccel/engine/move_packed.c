@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Transposes in the caches, of rows that crowd each other. Rows whose distance is almost a large
+ * power of two have their lines in a few sets of the first cache. If they begin within lines, each
+ * line is asked for by two squares, and is gone before the second one comes. So a block of them is
+ * copied to where they have sets of their own.
+ */
+#include <string.h>
+
+#include "arithmetic.h"
+#include "move_packed.h"
+#include "place.h"
+
+enum { SRC = ENGINE_MOVE_SRC };
+
+/* A block: long rows, as each is a page to be looked up, and runs of lines in the destination. */
+#define BLOCK_ROWS	128
+#define ROW_BYTES	512
+#define LEAST_ROW_BYTES	128
+
+/* Rows have an odd number of lines, lest they meet in the same cache sets again. */
+#define PITCH_BYTES	(ROW_BYTES + LINE_BYTES)
+
+/* Where memory takes most of the time there is little to gain but for elements as small as this. */
+#define SMALL_SIZE	2
+
+/* Larger elements are runs: each is copied by itself. */
+#define MOST_SIZE	16
+
+/* Whether lines that two squares ask for are gone before the second one does. */
+static bool is_worth_it(const struct engine_move *move, const struct engine_plan *plan)
+{
+	const int64_t stride = move->tile.src_strides[1];
+	const uint64_t place = (uintptr_t)plan->operands[SRC].base +
+			       (uint64_t)move->nest.streams[SRC].offset;
+
+	if (move->size > SMALL_SIZE && !plan->is_small)
+		return false;
+	if (stride % LINE_BYTES)
+		return engine_is_crowded(stride, move->size == 1 ? 4 : 8);
+	return place % LINE_BYTES && stride % (ENGINE_SETS_BYTES / 2) == 0;
+}
+
+static void pack(const struct engine_plan *plan, uint8_t *packed, const uint8_t *src,
+		 const int64_t *places, int64_t count, int64_t bytes)
+{
+	engine_pack_kernel *kernel = plan->isa->transpose->pack_rows;
+
+	if (kernel) {
+		kernel(packed, PITCH_BYTES, src, places, count, bytes);
+		return;
+	}
+	for (int64_t r = 0; r < count; r++)
+		memcpy(packed + r * PITCH_BYTES, src + places[r], (size_t)bytes);
+}
+
+/* Transposes so many packed rows, in pieces after which progress is told. */
+static int run_block(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
+		     const uint8_t *packed, int64_t columns, int64_t rows)
+{
+	const int64_t step = max(1, ENGINE_REPORT_BYTES / BLOCK_ROWS / move->size);
+	struct engine_tile piece = {
+		.extents = { 0, rows },
+		.dst_strides = { move->tile.dst_strides[0], move->size },
+		.src_strides = { move->size, PITCH_BYTES },
+	};
+
+	for (int64_t c = 0; c < columns; c += step) {
+		int error;
+
+		piece.extents[0] = min(step, columns - c);
+		move->kernel(dst + c * piece.dst_strides[0], packed + c * move->size, &piece);
+		error = engine_run_advance(run, (uint64_t)(piece.extents[0] * rows * move->size));
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+int engine_move_run_packed(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
+			   const uint8_t *src)
+{
+	const struct engine_tile *tile = &move->tile;
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];
+	uint8_t packed[BLOCK_ROWS * PITCH_BYTES] __attribute__((aligned(LINE_BYTES)));
+	int64_t places[BLOCK_ROWS];
+	int error = 0;
+
+	for (int64_t r = 0; r < move->block[1]; r++)
+		places[r] = r * src_stride;
+	for (int64_t c = 0; c < tile->extents[0] && !error; c += move->block[0]) {
+		const int64_t columns = min(move->block[0], tile->extents[0] - c);
+
+		for (int64_t r = 0; r < tile->extents[1] && !error; r += move->block[1]) {
+			const int64_t rows = min(move->block[1], tile->extents[1] - r);
+
+			pack(run->plan, packed, src + c * move->size + r * src_stride, places, rows,
+			     columns * move->size);
+			error = run_block(run, move, dst + c * dst_stride + r * move->size, packed,
+					  columns, rows);
+		}
+	}
+	return error;
+}
+
+bool engine_move_match_packed(struct engine_move *move, const struct engine_plan *plan)
+{
+	const struct engine_tile *tile = &move->tile;
+
+	if (move->size > MOST_SIZE || tile->extents[1] < BLOCK_ROWS / 2 ||
+	    tile->extents[0] * move->size < LEAST_ROW_BYTES || !is_worth_it(move, plan))
+		return false;
+	move->block[0] = min(ROW_BYTES / move->size, tile->extents[0]);
+	move->block[1] = min(BLOCK_ROWS, tile->extents[1]);
+	return true;
+}

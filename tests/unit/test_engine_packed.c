@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Transposes in the caches, of rows that crowd each other: when they are packed, every edge of a
+ * block, progress and cancellation; and kernels on rows and columns that crowd each other.
+ */
+#include "engine/isa.h"
+#include "engine/kernels.h"
+#include "engine/plan.h"
+#include "random_test.h"
+
+/* Columns of the source, rows of the destination, and how far apart they lie on either side. */
+struct matrix {
+	uint32_t size_shift;
+	int64_t columns, rows;
+	int64_t dst_stride, src_stride;	/* in bytes */
+	int64_t offset;			/* bytes before the first element of the source */
+};
+
+struct memory {
+	uint8_t *dst, *src, *expected;
+	size_t dst_bytes, src_bytes;
+};
+
+static uint8_t *new_array(size_t size, uint32_t seed)
+{
+	uint8_t *bytes = malloc(size);
+
+	assert_non_null(bytes);
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)(i * 31 + i / 251 + seed);
+	return bytes;
+}
+
+static size_t bytes_of(int64_t count, int64_t stride, int64_t row_bytes)
+{
+	return (size_t)((count - 1) * (stride < 0 ? -stride : stride) + row_bytes);
+}
+
+static void init_memory(struct memory *memory, const struct matrix *m)
+{
+	const int64_t size = 1ll << m->size_shift;
+
+	memory->dst_bytes = bytes_of(m->columns, m->dst_stride, m->rows * size);
+	memory->src_bytes = (size_t)m->offset + bytes_of(m->rows, m->src_stride, m->columns * size);
+	memory->dst = new_array(memory->dst_bytes, 1);
+	memory->src = new_array(memory->src_bytes, 2);
+	memory->expected = new_array(memory->dst_bytes, 1);
+}
+
+static void free_memory(struct memory *memory)
+{
+	free(memory->dst);
+	free(memory->src);
+	free(memory->expected);
+}
+
+/* The last row of the source first, if its stride is negative. */
+static struct engine_job *matrix_job(const struct matrix *m, const struct memory *memory,
+				     uint8_t *dst, const uint8_t *src)
+{
+	const int64_t size = 1ll << m->size_shift;
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_CLASS_RAW | m->size_shift);
+
+	add_loop(job, (uint64_t)m->columns, m->dst_stride, size);
+	add_loop(job, (uint64_t)m->rows, size, m->src_stride);
+	job->operands[1].spec.address.offset =
+		m->offset + (m->src_stride < 0 ? (1 - m->rows) * m->src_stride : 0);
+	set_buffer(job, 0, dst, memory->dst_bytes);
+	set_buffer(job, 1, src, memory->src_bytes);
+	return job;
+}
+
+/* A plan of the instruction set chosen, that stores to the caches, and what it says of itself. */
+static struct engine_plan *create_plan(const struct engine_job *job, bool is_small, char text[160])
+{
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+
+	if (engine_plan_create(job, &plan, &fault))
+		fail_msg("%s", fault.text);
+	plan->streams = false;
+	plan->is_small = is_small;
+	engine_plan_describe(plan, text, 160);
+	return plan;
+}
+
+/* Runs it in memory that begins or ends at a guard page; gaps between rows must stay. */
+static void check_run(const struct matrix *m, const struct memory *memory, bool is_small,
+		      bool is_packed, bool at_end)
+{
+	struct guarded dst = guarded_copy(memory->dst, memory->dst_bytes, at_end);
+	/* where rows begin with lines it matters which ones */
+	struct guarded src = guarded_copy(memory->src, memory->src_bytes,
+					  at_end && m->src_stride % 64);
+	struct engine_job *job = matrix_job(m, memory, dst.bytes, src.bytes);
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+	char text[160];
+
+	plan = create_plan(job, is_small, text);
+	if (!strstr(text, " packed") == is_packed)
+		fail_msg("%s: expected to be%s packed", text, is_packed ? "" : " not");
+	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
+	engine_plan_destroy(plan);
+	if (memcmp(dst.bytes, memory->expected, memory->dst_bytes))
+		fail_msg("%s, %" PRId64 " columns, %" PRId64 " rows: wrong", text, m->columns,
+			 m->rows);
+	munmap(dst.mapping, dst.mapped);
+	munmap(src.mapping, src.mapped);
+	free(job);
+}
+
+static void check_matrix(const struct matrix *m, bool is_small, bool is_packed)
+{
+	struct memory memory;
+	struct engine_job *job;
+
+	init_memory(&memory, m);
+	job = matrix_job(m, &memory, memory.expected, memory.src);
+	assert_int_equal(reference_run(job, NULL), 0);
+	free(job);
+	for (uint32_t k = 0; engine_isa_at(k); k++) {
+		if (!engine_isa_at(k)->is_available())
+			continue;
+		setenv(ENGINE_ISA_VARIABLE, engine_isa_at(k)->name, 1);
+		check_run(m, &memory, is_small, is_packed, false);
+		check_run(m, &memory, is_small, is_packed, true);
+		unsetenv(ENGINE_ISA_VARIABLE);
+	}
+	free_memory(&memory);
+}
+
+/* Some rows of 150 elements of the destination, of each size, from such strides of the source. */
+static void check_stride(int64_t stride, bool is_backward, bool adds_element, bool is_packed)
+{
+	for (uint32_t shift = 0; shift <= 3; shift++) {
+		const int64_t size = 1ll << shift, apart = stride + (adds_element ? size : 0);
+
+		check_matrix(&(struct matrix){
+				     shift, 200 >> shift, 131, 150 * size,
+				     is_backward ? -apart : apart, 0
+			     }, true, is_packed);
+	}
+}
+
+static void rows_almost_a_power_of_two_apart_are_packed(void **state)
+{
+	(void)state;
+	check_stride(4096, false, true, true);
+	check_stride(4096, true, true, true);
+	check_stride(4096 - 4, false, false, true);
+	check_stride(3 * 4096, false, true, true);
+}
+
+static void rows_with_other_strides_are_not_packed(void **state)
+{
+	(void)state;
+	check_stride(1400, false, true, false);
+	check_stride(4096 - 32, false, false, false);
+	check_stride(4096, false, false, false);
+}
+
+/* Such rows share their lines only if they begin within them. */
+static void rows_a_power_of_two_apart_are_packed_if_they_begin_within_lines(void **state)
+{
+	(void)state;
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 2048, 4 }, true, true);
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 2048, 64 }, true, false);
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 1024, 4 }, true, false);
+	check_matrix(&(struct matrix){ 4, 40, 131, 2200, 4096, 16 }, true, true);
+}
+
+static void only_small_elements_are_packed_where_memory_takes_the_time(void **state)
+{
+	(void)state;
+	check_matrix(&(struct matrix){ 0, 200, 131, 150, 4097, 0 }, false, true);
+	check_matrix(&(struct matrix){ 1, 100, 131, 300, 4098, 0 }, false, true);
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 4100, 0 }, false, false);
+	check_matrix(&(struct matrix){ 3, 100, 131, 1200, 4104, 0 }, false, false);
+}
+
+static void few_or_short_rows_are_not_packed(void **state)
+{
+	(void)state;
+	check_matrix(&(struct matrix){ 2, 100, 64, 600, 4100, 0 }, true, true);
+	check_matrix(&(struct matrix){ 2, 100, 63, 600, 4100, 0 }, true, false);
+	check_matrix(&(struct matrix){ 2, 32, 131, 600, 4100, 0 }, true, true);
+	check_matrix(&(struct matrix){ 2, 31, 131, 600, 4100, 0 }, true, false);
+}
+
+/* Around as many rows and columns as a block has, and a multiple of them. */
+static void blocks_end_anywhere(void **state)
+{
+	static const int64_t rows[] = { 127, 128, 129, 255, 257 };
+	static const int64_t bytes[] = { 504, 512, 520, 1016, 1048 };
+
+	(void)state;
+	for (uint32_t shift = 0; shift <= 3; shift++)
+		for (size_t i = 0; i < COUNT(rows) * COUNT(bytes); i++)
+			check_matrix(&(struct matrix){
+				shift, bytes[i / COUNT(rows)] >> shift, rows[i % COUNT(rows)],
+				(rows[i % COUNT(rows)] + 1) << shift, 4096 + (1 << shift), 0 },
+				true, true);
+}
+
+/* Planes of packed rows, one after the other. */
+static void planes_of_packed_rows_are_transposed(void **state)
+{
+	enum { PLANES = 3, COLUMNS = 40, ROWS = 70, STRIDE = 2050 };
+	uint8_t *src = new_array(PLANES * ROWS * STRIDE, 3);
+	uint8_t *dst = new_array(PLANES * COLUMNS * 2 * ROWS * 2, 4);
+	uint8_t *expected = new_array(PLANES * COLUMNS * 2 * ROWS * 2, 4);
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U16);
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+	char text[160];
+
+	(void)state;
+	add_loop(job, PLANES, COLUMNS * 2 * ROWS * 2, ROWS * STRIDE);
+	add_loop(job, COLUMNS * 2, ROWS * 2, 2);
+	add_loop(job, ROWS, 2, STRIDE);
+	set_buffer(job, 0, expected, PLANES * COLUMNS * 2 * ROWS * 2);
+	set_buffer(job, 1, src, PLANES * ROWS * STRIDE);
+	assert_int_equal(reference_run(job, NULL), 0);
+	set_buffer(job, 0, dst, PLANES * COLUMNS * 2 * ROWS * 2);
+	plan = create_plan(job, true, text);
+	assert_non_null(strstr(text, "transpose of 2-byte elements"));
+	assert_non_null(strstr(text, " packed"));
+	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
+	assert_memory_equal(dst, expected, PLANES * COLUMNS * 2 * ROWS * 2);
+	engine_plan_destroy(plan);
+	free(job);
+	free(src);
+	free(dst);
+	free(expected);
+}
+
+/* Lets a run go on three times. */
+static bool may_go_on(void *context)
+{
+	uint32_t *num_asked = context;
+
+	return ++*num_asked <= 3;
+}
+
+/* Told of every byte, as of other moves; where it may not go on, it stops. */
+static void progress_is_told_and_cancellation_noticed(void **state)
+{
+	const struct matrix m = { 2, 512, 512, 2048, 4100, 0 };
+	uint64_t progress = 0;
+	uint32_t cancel = 0, num_asked = 0;
+	const struct engine_control control = {
+		.progress = &progress,
+		.cancel = &cancel,
+		.may_go_on = may_go_on,
+		.context = &num_asked,
+	};
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+	struct memory memory;
+	struct engine_job *job;
+	char text[160];
+
+	(void)state;
+	init_memory(&memory, &m);
+	job = matrix_job(&m, &memory, memory.dst, memory.src);
+	plan = create_plan(job, true, text);
+	assert_non_null(strstr(text, " packed"));
+	assert_int_equal(engine_plan_run(plan, &control, &fault), 0);
+	assert_int_equal(progress, 512 * 512 * 4);
+	progress = 0;
+	cancel = 1;
+	assert_int_equal(engine_plan_run(plan, &control, &fault), -ECANCELED);
+	assert_int_equal(num_asked, 4);
+	assert_true(progress <= 4 * 32768);
+	engine_plan_destroy(plan);
+	free(job);
+	free_memory(&memory);
+}
+
+/* Tiles of which either side's rows crowd each other, or begin with lines, or neither. */
+static void check_kernel(engine_tile_kernel *kernel, const struct matrix *m, bool at_end)
+{
+	const int64_t size = 1ll << m->size_shift;
+	const struct engine_tile tile = {
+		.extents = { m->columns, m->rows },
+		.dst_strides = { m->dst_stride, size },
+		.src_strides = { size, m->src_stride },
+		.ahead = 64,
+	};
+	struct guarded dst, src;
+	struct memory memory;
+
+	init_memory(&memory, m);
+	dst = guarded_copy(memory.dst, memory.dst_bytes, at_end);
+	src = guarded_copy(memory.src, memory.src_bytes, at_end);
+	for (int64_t c = 0; c < m->columns; c++)
+		for (int64_t r = 0; r < m->rows; r++)
+			memcpy(memory.expected + c * m->dst_stride + r * size,
+			       memory.src + r * m->src_stride + c * size, (size_t)size);
+	kernel(dst.bytes, src.bytes, &tile);
+	if (memcmp(dst.bytes, memory.expected, memory.dst_bytes))
+		fail_msg("%" PRId64 " columns, %" PRId64 " rows of %" PRId64
+			 "-byte elements, strides %" PRId64 ", %" PRId64 ": wrong",
+			 m->columns, m->rows, size, m->dst_stride, m->src_stride);
+	munmap(dst.mapping, dst.mapped);
+	munmap(src.mapping, src.mapped);
+	free_memory(&memory);
+}
+
+static void check_kernels_of(const struct engine_isa *isa, uint32_t shift)
+{
+	static const int64_t sides[] = { 1, 15, 16, 17, 64, 65, 130 };
+	static const struct { int64_t dst, src; } strides[] = {
+		{ 4100, 2240 }, { 4092, 2256 }, { 2240, 4112 }, { 4096, 4096 },
+	};
+	const size_t num = COUNT(sides) * COUNT(sides);
+
+	for (size_t i = 0; i < num * COUNT(strides); i++)
+		check_kernel(isa->transpose->transpose[shift],
+			     &(struct matrix){
+				     shift, sides[i % num / COUNT(sides)],
+				     sides[i % COUNT(sides)], strides[i / num].dst,
+				     strides[i / num].src, 0
+			     }, i % 2);
+}
+
+static void kernels_take_rows_that_crowd_each_other(void **state)
+{
+	(void)state;
+	for (uint32_t k = 0; engine_isa_at(k); k++)
+		if (engine_isa_at(k)->is_available())
+			for (uint32_t shift = 0; shift <= 4; shift++)
+				check_kernels_of(engine_isa_at(k), shift);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_almost_a_power_of_two_apart_are_packed),
+		cmocka_unit_test(rows_with_other_strides_are_not_packed),
+		cmocka_unit_test(
+			rows_a_power_of_two_apart_are_packed_if_they_begin_within_lines),
+		cmocka_unit_test(only_small_elements_are_packed_where_memory_takes_the_time),
+		cmocka_unit_test(few_or_short_rows_are_not_packed),
+		cmocka_unit_test(blocks_end_anywhere),
+		cmocka_unit_test(planes_of_packed_rows_are_transposed),
+		cmocka_unit_test(progress_is_told_and_cancellation_noticed),
+		cmocka_unit_test(kernels_take_rows_that_crowd_each_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

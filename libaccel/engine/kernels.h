@@ -198,8 +198,7 @@ extern engine_tile_kernel *const engine_deinterleave_avx512[ENGINE_NUM_INTERLEAV
 
 /*
  * Transposes down 16 bytes of the rows at a time, by log2 of an element's size. extents[0] is at
- * least so many elements, extents[1] at least a line's. Rows beyond the last whole line are left
- * out.
+ * least so many elements, extents[1] at least a line's.
  */
 extern engine_tile_kernel *const engine_lanes_avx512[];
 

@@ -122,31 +122,85 @@ TARGET void engine_pack_rows_avx512(uint8_t *dst, int64_t pitch, const uint8_t *
 		pack_row(dst + row * pitch, src + places[row], bytes);
 }
 
-/* So many columns as a lane has elements, down all rows but those beyond the last whole line. */
+/*
+ * So many lines of as many columns as a lane has elements. All of them are loaded before one is
+ * stored: a load from the place in its page that a line was just stored to waits for that.
+ */
 #define DEFINE_LANES(size, rounds)								\
-INLINE void lanes_of_columns_##size(uint8_t *to, const uint8_t *from,				\
-				    const struct engine_tile *tile, int64_t ahead)		\
+INLINE void lines_of_columns_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,	\
+				    int64_t src_stride, int64_t ahead, int num_lines)		\
 {												\
 	enum { N = 16 / (size), SIDE = 64 / (size) };						\
-	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
+	__m512i r[16];										\
 												\
-	for (int64_t row = 0; row + SIDE <= tile->extents[1]; row += SIDE) {			\
-		uint8_t *line = to + row * (size);						\
-		__m512i r[N];									\
-												\
-		load_rows(r, N, from, src_stride);						\
+	UNROLL											\
+	for (int line = 0; line < num_lines; line++) {						\
+		load_rows(r + line * N, N, from, src_stride);					\
 		if (ahead)									\
 			fetch_ahead(from, src_stride, SIDE, ahead);				\
 		UNROLL										\
 		for (int round = 0; round < (rounds); round++)					\
-			round_##size(r, N);							\
-		UNROLL										\
-		for (int k = 0; k < N; k++) {							\
-			_mm512_storeu_si512(line, r[k]);					\
-			ADVANCE(line, dst_stride);						\
-		}										\
+			round_##size(r + line * N, N);						\
 		ADVANCE(from, SIDE * src_stride);						\
 	}											\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		UNROLL										\
+		for (int line = 0; line < num_lines; line++)					\
+			_mm512_storeu_si512(to + line * 64, r[line * N + k]);			\
+		ADVANCE(to, dst_stride);							\
+	}											\
+}												\
+												\
+/* The last rows of these columns: as many as a lane has elements. */				\
+INLINE void last_rows_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,		\
+			     int64_t src_stride)						\
+{												\
+	enum { N = 16 / (size) };								\
+	__m512i r[N];										\
+												\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		r[k] = _mm512_zextsi128_si512(_mm_loadu_si128((const __m128i *)from));		\
+		ADVANCE(from, src_stride);							\
+	}											\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++)						\
+		round_##size(r, N);								\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		_mm_storeu_si128((__m128i *)to, _mm512_castsi512_si128(r[k]));			\
+		ADVANCE(to, dst_stride);							\
+	}											\
+}												\
+												\
+INLINE void columns_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
+			   int64_t ahead)							\
+{												\
+	enum { N = 16 / (size), SIDE = 64 / (size), LINES = N < 8 ? 8 / N : 1 };		\
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
+	const int64_t rows = tile->extents[1], rest = rows % SIDE;				\
+	const uint8_t *from = src;								\
+	uint8_t *to = dst;									\
+	int64_t row = 0;									\
+												\
+	for (; row + LINES * SIDE <= rows; row += LINES * SIDE) {				\
+		lines_of_columns_##size(to, dst_stride, from, src_stride, ahead, LINES);	\
+		ADVANCE(from, LINES * SIDE * src_stride);					\
+		to += LINES * 64;								\
+	}											\
+	for (; row + SIDE <= rows; row += SIDE) {						\
+		lines_of_columns_##size(to, dst_stride, from, src_stride, ahead, 1);		\
+		ADVANCE(from, SIDE * src_stride);						\
+		to += 64;									\
+	}											\
+	if (rest > N)										\
+		lines_of_columns_##size(dst + (rows - SIDE) * (size), dst_stride,		\
+					src + (rows - SIDE) * src_stride, src_stride, ahead,	\
+					1);							\
+	else if (rest)										\
+		last_rows_##size(dst + (rows - N) * (size), dst_stride,				\
+				 src + (rows - N) * src_stride, src_stride);			\
 }												\
 												\
 TARGET static void lanes_##size(uint8_t *dst, const uint8_t *src,				\
@@ -157,8 +211,8 @@ TARGET static void lanes_##size(uint8_t *dst, const uint8_t *src,				\
 	for (int64_t k = 0; k < tile->extents[0]; k += N) {					\
 		const int64_t c = min(k, tile->extents[0] - N);					\
 												\
-		lanes_of_columns_##size(dst + c * tile->dst_strides[0], src + c * (size), tile,	\
-					k % SIDE ? 0 : tile->ahead);				\
+		columns_##size(dst + c * tile->dst_strides[0], src + c * (size), tile,		\
+			       k % SIDE ? 0 : tile->ahead);					\
 	}											\
 }
 

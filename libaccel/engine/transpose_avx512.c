@@ -412,10 +412,10 @@ INLINE int64_t choose_width(const struct engine_tile *tile, int64_t c, int64_t s
 }
 
 /*
- * Whether whole lines of the destination are done by lanes, down 16 bytes of the source at a time:
- * few lines of the destination are under way then, which do not crowd each other out of the cache,
- * and few loads go across two lines of the source. Each of these is read four times meanwhile, and
- * has to stay where it is. Lanes of bytes have as many columns as to be slower otherwise.
+ * Whether a tile is done by lanes, down 16 bytes of the source at a time: few lines of the
+ * destination are under way then, which do not crowd each other out of the cache, and few loads go
+ * across two lines of the source. Each of these is read four times meanwhile, and has to stay where
+ * it is. Of bytes, a lane has 16 columns: these are done so only if they crowd each other.
  */
 INLINE bool goes_by_lanes(const struct engine_tile *tile, int64_t size)
 {
@@ -515,14 +515,15 @@ INLINE void transpose_rest_##size(uint8_t *dst, const uint8_t *src,				\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
-	enum { N = 16 / (size), SIDE = 64 / (size) };						\
-	const bool by_lanes = goes_by_lanes(tile, size);					\
+	enum { SIDE = 64 / (size) };								\
 	int64_t width;										\
 												\
-	if (by_lanes)										\
+	if (goes_by_lanes(tile, size)) {							\
 		engine_lanes_avx512[shift](dst, src, tile);					\
+		return;										\
+	}											\
 	for (int64_t c = 0; c < tile->extents[0]; c += width) {					\
-		int64_t first = c, r = by_lanes ? tile->extents[1] / SIDE * SIDE : 0;		\
+		int64_t first = c, r = 0;							\
 												\
 		width = choose_width(tile, c, SIDE);						\
 		if (c && width == SIDE)								\

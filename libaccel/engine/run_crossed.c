@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Computing the rows that staging.c packs and transposes. In a row a source either is contiguous
- * and is read where it lies, or stands still and fills a strip.
+ * Computing the rows that staging_run.c packs and transposes. In a row a source either is
+ * contiguous and is read where it lies, or stands still and fills a strip.
  */
 #include <string.h>
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What large transposes are cut to, and have room for when they run.
+ */
+#ifndef TESSERA_ENGINE_STAGING_ROOM_H
+#define TESSERA_ENGINE_STAGING_ROOM_H
+
+/* Of a block: in all, and in a row that is worth packing. */
+#define MAX_BLOCK_BYTES		65536
+#define PACKED_ROW_BYTES	256
+
+/* Of a strip: in all, if it is stored at once, and rows. */
+#define DIRECT_BYTES	2048
+#define MAX_ROWS	256
+
+/* Of the staging buffer, in each of its two halves. */
+#define HALF_BYTES	32768
+
+#endif /* TESSERA_ENGINE_STAGING_ROOM_H */

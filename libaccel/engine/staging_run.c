@@ -1,0 +1,679 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Running large transposes, block by block and strip by strip; why is in staging.h. The
+ * destination's runs need not begin at cache lines: what a run has beyond its last whole line waits
+ * in a slot for the run that goes on there, if it comes while the slot is not needed. Where it
+ * comes for each column of a strip, or columns are runs that go on into each other, a kernel may
+ * put the lines together as it transposes.
+ */
+#include <string.h>
+
+#include "arithmetic.h"
+#include "move.h"
+#include "place.h"
+#include "staging_room.h"
+#include "steps.h"
+
+enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
+
+/*
+ * Where columns of small elements go on in lines that wait, their rows are packed piece by piece,
+ * and stay in the first cache until they are stored; the next block is fetched beside so much of
+ * them.
+ */
+#define PIECE_BYTES	16384
+#define FETCH_BYTES	1024
+#define LANE_BYTES	16
+
+/* In scratch: a block, two lines after each row; two strips, a line after each run; slots. */
+#define PACKED_BYTES										\
+	(MAX_BLOCK_BYTES / PACKED_ROW_BYTES * (PACKED_ROW_BYTES + 2 * LINE_BYTES))
+#define NUM_SLOTS	1024
+
+/* Half a page further on: strips that lie in one page took half as long again, we know not why. */
+#define HALVES_PLACE	(PACKED_BYTES + 2048)
+#define SLOTS_PLACE	(HALVES_PLACE + 2 * HALF_BYTES)
+#define SHARED_PLACE	(SLOTS_PLACE + (int64_t)sizeof(struct slots))
+
+/* What waits is what is before next in its line: the last bytes here. */
+struct slots {
+	uint8_t lines[NUM_SLOTS][LINE_BYTES];
+	uint8_t *next[NUM_SLOTS];	/* where a run has to go on, or NULL */
+};
+
+_Static_assert(SHARED_PLACE + MAX_ROWS * LINE_BYTES <= ENGINE_SCRATCH_BYTES,
+	       "scratch has room for all");
+
+/* With an odd number of lines in each row, a piece has half as much again at most. */
+_Static_assert(PIECE_BYTES / 2 * 3 <= HALF_BYTES && MAX_ROWS * LINE_BYTES <= HALF_BYTES,
+	       "the staging buffer has room for a piece");
+
+/* --- fetching --------------------------------------------------------------------------------- */
+
+/* The source on its way to the caches, row by row. */
+struct inflow {
+	struct steps blocks;
+	struct steps rows;
+	int64_t in_row;			/* bytes of the row that have been fetched */
+	bool is_done;
+};
+
+static void next_row(struct inflow *inflow)
+{
+	inflow->in_row = 0;
+	if (next_step(&inflow->rows))
+		return;
+	inflow->is_done = !next_step(&inflow->blocks);
+	enter_step(&inflow->rows, &inflow->blocks);
+}
+
+/* The CPU takes the cache that is meant as a literal. */
+static inline void fetch_line(const uint8_t *from, bool is_near)
+{
+	if (is_near)
+		__builtin_prefetch(from, 0, 3);
+	else
+		engine_fetch(from);
+}
+
+/* Fetches so many bytes that come later. */
+static void fetch(struct inflow *inflow, const struct engine_move *move, const uint8_t *src,
+		  int64_t bytes)
+{
+	const int64_t *strides = move->nest.streams[SRC].strides;
+	const bool is_near = move->staging.fetches_near;
+
+	while (bytes > 0 && !inflow->is_done) {
+		int64_t left = step_bytes(&inflow->rows, move->staging.src_size) - inflow->in_row;
+		int64_t piece = min(bytes, left);
+		const uint8_t *from = src + inflow->in_row + offset_of(strides, inflow->rows.at,
+								       NULL, inflow->rows.rank);
+
+		for (int64_t byte = 0; byte < piece; byte += LINE_BYTES)
+			fetch_line(from + byte, is_near);
+		fetch_line(from + piece - 1, is_near);
+		bytes -= piece;
+		inflow->in_row += piece;
+		if (piece == left)
+			next_row(inflow);
+	}
+}
+
+/* --- streaming out ---------------------------------------------------------------------------- */
+
+/* Stores what waits for a run that does not come. */
+static void flush_slot(struct slots *slots, int64_t n)
+{
+	size_t bytes = (uintptr_t)slots->next[n] % LINE_BYTES;
+
+	if (bytes)
+		memcpy(slots->next[n] - bytes, slots->lines[n] + LINE_BYTES - bytes, bytes);
+	slots->next[n] = NULL;
+}
+
+/*
+ * Streams a run. What it has beyond its last whole line waits for the next one; what it has before
+ * its first one, and does not complete a line that waits, nobody else will bring.
+ */
+static inline void stream_run(struct slots *slots, int64_t n, engine_piece_kernel *stream_piece,
+		       uint8_t *to, const uint8_t *from, int64_t bytes)
+{
+	int64_t filled = (int64_t)((uintptr_t)to % LINE_BYTES);
+
+	if (slots->next[n] != to) {
+		int64_t head = filled ? min(LINE_BYTES - filled, bytes) : 0;
+
+		flush_slot(slots, n);
+		memcpy(to, from, (size_t)head);
+		to += head;
+		from += head;
+		bytes -= head;
+		filled = 0;
+		if (!bytes)
+			return;
+	}
+	stream_piece(to - filled, from, bytes, slots->lines[n], filled);
+	slots->next[n] = to + bytes;
+}
+
+/* --- strips ----------------------------------------------------------------------------------- */
+
+/* Runs in the staging buffer that are to be streamed. */
+struct outflow {
+	uint8_t *to;
+	uint8_t *from;
+	int64_t count;
+	int64_t bytes;
+	int64_t n;			/* of the first one's slot */
+};
+
+/* Where the rows of a strip begin in the source, as they follow each other in the destination. */
+struct row_list {
+	int64_t extents[DRM_TESSERA_MAX_RANK];	/* of the strip that they are of */
+	int64_t count;
+	int64_t places[MAX_ROWS];
+	bool are_lines_apart;		/* all places are multiples of a line's size */
+};
+
+/* Columns that are awaited where they end, of which the slots have not been told. */
+struct joined {
+	uint8_t *next;			/* of the first one */
+	int64_t stride;
+	int64_t n;			/* of its slot */
+	int64_t count;
+};
+
+struct pipeline {
+	struct engine_run *run;
+	const struct engine_move *move;
+	uint8_t *dst;
+	const uint8_t *src;
+	uint8_t *packed;
+	uint8_t *halves[2];		/* of the staging buffer */
+	int half;
+	struct slots *slots;
+	bool is_direct;
+	struct row_list rows;
+	uint8_t (*shared)[LINE_BYTES];	/* of rows, with the strip to the right */
+	struct inflow inflow;
+	struct outflow outflow;
+	struct joined joined;
+	struct steps strips;
+	struct steps tiles;
+};
+
+/* A row of a block, which has been fetched, but perhaps not to the first cache. */
+static void copy_row(const struct pipeline *pipeline, uint8_t *packed, const uint8_t *src,
+		     int64_t bytes)
+{
+	engine_pack_kernel *pack = pipeline->run->plan->isa->transpose->pack_rows;
+
+	if (pack && (uintptr_t)src % LINE_BYTES)
+		pack(packed, 0, src, &(int64_t){ 0 }, 1, bytes);
+	else
+		memcpy(packed, src, (size_t)bytes);
+}
+
+/*
+ * Copies or computes the rows of a block side by side. What is computed takes its time, in which
+ * the next block is fetched; otherwise it is while strips are transposed.
+ */
+static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	const int64_t *src_strides = move->nest.streams[SRC].strides;
+	struct steps rows = {
+		.rank = blocks->rank, .step = staging->row, .order = staging->order
+	};
+
+	enter_step(&rows, blocks);
+	do {
+		const int64_t count = step_bytes(&rows, 1);
+		uint8_t *packed = pipeline->packed +
+				  offset_of(staging->packed, rows.at, rows.first, rows.rank);
+
+		if (staging->pack_row) {
+			fetch(&pipeline->inflow, move, pipeline->src, count * staging->src_size);
+			staging->pack_row(staging->context, packed, rows.at, count);
+			continue;
+		}
+		copy_row(pipeline, packed,
+			 pipeline->src + offset_of(src_strides, rows.at, NULL, rows.rank),
+			 count * move->size);
+	} while (next_step(&rows));
+}
+
+/* Fetches as much of the next block as is transposed of this one. */
+static void fetch_beside(struct pipeline *pipeline, int64_t bytes)
+{
+	if (!pipeline->move->staging.pack_row)
+		fetch(&pipeline->inflow, pipeline->move, pipeline->src, bytes);
+}
+
+/* Transposes a strip to where it is at home, or to the staging buffer, with these strides. */
+static void transpose_strip(struct pipeline *pipeline, engine_tile_kernel *kernel, uint8_t *to,
+			    const int64_t *origin, const int64_t *strides)
+{
+	const struct engine_move *move = pipeline->move;
+	const uint32_t rank = move->nest.rank, columns = move->staging.src_loop;
+	const bool packs = move->staging.packs;
+	const int64_t *src_strides = packs ? move->staging.packed : move->nest.streams[SRC].strides;
+	const int64_t *src_origin = packs ? pipeline->strips.first : NULL;
+	const uint8_t *src = packs ? pipeline->packed : pipeline->src;
+	struct steps *tiles = &pipeline->tiles;
+	struct engine_tile tile = {
+		.dst_strides = { strides[columns], move->size },
+		.src_strides = { move->size, src_strides[rank - 1] },
+	};
+
+	enter_step(tiles, &pipeline->strips);
+	do {
+		tile.extents[0] = step_extent(tiles, columns);
+		tile.extents[1] = step_extent(tiles, rank - 1);
+		kernel(to + offset_of(strides, tiles->at, origin, rank),
+		       src + offset_of(src_strides, tiles->at, src_origin, rank), &tile);
+	} while (next_step(tiles));
+}
+
+/* Streams the strip before this one: what has just been stored is slow to be loaded again. */
+static void stream_out(struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	struct outflow *outflow = &pipeline->outflow;
+	const uint32_t columns = move->staging.src_loop;
+	engine_piece_kernel *stream_piece = pipeline->run->plan->isa->transpose->stream_piece;
+
+	for (int64_t k = 0; k < outflow->count; k++)
+		stream_run(pipeline->slots,
+			   (outflow->n + k * move->staging.slots[columns]) % NUM_SLOTS,
+			   stream_piece, outflow->to + k * move->nest.streams[DST].strides[columns],
+			   outflow->from + k * move->staging.strides[columns], outflow->bytes);
+	outflow->count = 0;
+}
+
+static uint8_t *destination_of_strip(const struct pipeline *pipeline)
+{
+	return pipeline->dst + offset_of(pipeline->move->nest.streams[DST].strides,
+					 pipeline->strips.at, NULL, pipeline->strips.rank);
+}
+
+/* The slot of a strip's first column. */
+static int64_t slot_of_strip(const struct pipeline *pipeline)
+{
+	return offset_of(pipeline->move->staging.slots, pipeline->strips.at, pipeline->strips.first,
+			 pipeline->strips.rank) % NUM_SLOTS;
+}
+
+static void stage_strip(struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	const struct steps *strips = &pipeline->strips;
+	uint8_t *staged = pipeline->halves[pipeline->half ^= 1];
+	int64_t count = staging->is_one_run ? 1 : step_extent(strips, staging->src_loop);
+
+	transpose_strip(pipeline, move->kernel, staged, strips->at, staging->strides);
+	stream_out(pipeline);
+	pipeline->outflow = (struct outflow){
+		.to = destination_of_strip(pipeline),
+		.from = staged,
+		.count = count,
+		.bytes = step_bytes(strips, move->size) / count,
+		.n = slot_of_strip(pipeline),
+	};
+}
+
+/* Lists the rows of a strip, unless the one before it has the same. */
+static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
+{
+	const struct steps *strips = &pipeline->strips;
+	const uint32_t columns = pipeline->move->staging.src_loop, rank = strips->rank;
+	struct row_list *rows = &pipeline->rows;
+	int64_t at[DRM_TESSERA_MAX_RANK] = { 0 };
+	bool is_same = true;
+	uint32_t d;
+
+	for (d = 0; d < rank; d++) {
+		int64_t extent = d == columns ? 1 : step_extent(strips, d);
+
+		is_same = is_same && rows->extents[d] == extent;
+		rows->extents[d] = extent;
+	}
+	if (is_same)
+		return;
+	rows->count = 0;
+	rows->are_lines_apart = true;
+	do {
+		int64_t place = offset_of(src_strides, at, NULL, rank);
+
+		if (place % LINE_BYTES)
+			rows->are_lines_apart = false;
+		rows->places[rows->count++] = place;
+		for (d = rank; d-- > 0 && ++at[d] == rows->extents[d]; )
+			at[d] = 0;
+	} while (d < rank);
+}
+
+/* Tells slots of the columns that have been joined last. */
+static void note_joined(struct pipeline *pipeline)
+{
+	struct joined *joined = &pipeline->joined;
+
+	for (int64_t k = 0; k < joined->count; k++)
+		pipeline->slots->next[joined->n + k] = joined->next + k * joined->stride;
+	joined->count = 0;
+}
+
+/* Whether each of these columns goes on where its slot waits. Mostly those joined last do. */
+static bool are_awaited(struct pipeline *pipeline, int64_t n, const uint8_t *to, int64_t stride,
+			int64_t count)
+{
+	const struct joined *joined = &pipeline->joined;
+	bool are_there = n + count <= NUM_SLOTS;
+
+	if (joined->next == to && joined->n == n && joined->count == count)
+		return true;
+	note_joined(pipeline);
+	for (int64_t k = 0; k < count && are_there; k++)
+		are_there = pipeline->slots->next[n + k] == to + k * stride;
+	return are_there;
+}
+
+/*
+ * Whether strips share lines with those to the right of them: they are as wide as a line, and not
+ * all of their rows begin where one does.
+ */
+static bool share_lines(const struct pipeline *pipeline, const uint8_t *src)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t width = move->staging.strip[move->staging.src_loop];
+
+	return !move->staging.packs && width * move->size == LINE_BYTES &&
+	       ((uintptr_t)src % LINE_BYTES || !pipeline->rows.are_lines_apart);
+}
+
+/* The place of a strip's first element in what it is taken from: packed rows, or the source. */
+static const uint8_t *source_of_strip(const struct pipeline *pipeline, const int64_t **strides)
+{
+	const struct engine_staging *staging = &pipeline->move->staging;
+	const struct steps *strips = &pipeline->strips;
+
+	*strides = staging->packs ? staging->packed : pipeline->move->nest.streams[SRC].strides;
+	return (staging->packs ? pipeline->packed : pipeline->src) +
+	       offset_of(*strides, strips->at, staging->packs ? strips->first : NULL, strips->rank);
+}
+
+/* Transposes a strip, piece by piece, to where its columns go on in the lines that wait. */
+static void join_strip(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+		       struct engine_join *join, int64_t width)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct row_list *rows = &pipeline->rows;
+	const int64_t line = LINE_BYTES / move->size;
+	const int64_t step = round_up(max(1, DIRECT_BYTES / (width * move->size)), line);
+	struct engine_tile tile = {
+		.extents = { width, step },
+		.dst_strides = {
+			move->nest.streams[DST].strides[move->staging.src_loop], move->size
+		},
+	};
+
+	for (int64_t row = 0; row < rows->count; row += step) {
+		tile.extents[1] = min(step, rows->count - row);
+		fetch_beside(pipeline, tile.extents[1] * width * move->size);
+		join->places = rows->places + row;
+		join->shared = pipeline->shared + row;
+		move->staging.join_kernel(dst + row * move->size, src, join, &tile);
+	}
+}
+
+/* Does so with so many columns, one strip after the other. */
+static void join_strips(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+			uint8_t (*lines)[LINE_BYTES], int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t stride = move->nest.streams[DST].strides[move->staging.src_loop];
+	const int64_t step = move->staging.strip[move->staging.src_loop];
+	const bool share = share_lines(pipeline, src);
+	struct engine_join join = { .leaves_shared = false };
+
+	for (int64_t c = 0; c < count; c += step) {
+		join.lines = lines + c;
+		join.has_shared = join.leaves_shared;
+		join.leaves_shared = share && count - c >= 2 * step;
+		join_strip(pipeline, dst + c * stride, src + c * move->size, &join,
+			   min(step, count - c));
+	}
+}
+
+/* Does so with columns that have been packed, which the staging buffer has. */
+static void join_packed(struct pipeline *pipeline, uint8_t *dst, uint8_t (*lines)[LINE_BYTES],
+			int64_t count, int64_t pitch)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t rows = pipeline->rows.count, lane = LANE_BYTES / move->size;
+	const int64_t step = round_up(max(1, FETCH_BYTES / (rows * move->size)), lane);
+	struct engine_tile tile = {
+		.extents = { step, rows },
+		.dst_strides = {
+			move->nest.streams[DST].strides[move->staging.src_loop], move->size
+		},
+		.src_strides = { move->size, pitch },
+	};
+
+	for (int64_t c = 0; c < count; c += step) {
+		tile.extents[0] = min(step, count - c);
+		fetch_beside(pipeline, tile.extents[0] * rows * move->size);
+		move->staging.packed_join_kernel(dst + c * tile.dst_strides[0],
+						 pipeline->halves[0] + c * move->size, lines + c,
+						 &tile);
+	}
+}
+
+/*
+ * Does so with so many columns, packed piece by piece. The kernel reads as many rows as make lines
+ * of the destination, which counts for what a piece may have.
+ */
+static void pack_and_join(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+			  uint8_t (*lines)[LINE_BYTES], int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	engine_pack_kernel *pack = pipeline->run->plan->isa->transpose->pack_rows;
+	const struct row_list *rows = &pipeline->rows;
+	const int64_t stride = move->nest.streams[DST].strides[move->staging.src_loop];
+	const int64_t line = LINE_BYTES / move->size;
+	const int64_t num_lines = max(1, PIECE_BYTES / LINE_BYTES / round_up(rows->count, line));
+	const int64_t pitch = (num_lines | 1) * LINE_BYTES, step = num_lines * line;
+
+	for (int64_t c = 0; c < count; c += step) {
+		const int64_t width = min(step, count - c);
+
+		pack(pipeline->halves[0], pitch, src + c * move->size, rows->places, rows->count,
+		     width * move->size);
+		join_packed(pipeline, dst + c * stride, lines + c, width, pitch);
+	}
+}
+
+/* Joins all strips of a block from this one on that have the same rows. */
+static void join_block(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	uint8_t (*lines)[LINE_BYTES] = pipeline->slots->lines + n;
+	const int64_t *strides;
+	const uint8_t *src = source_of_strip(pipeline, &strides);
+
+	list_rows(pipeline, strides);
+	if (move->staging.packed_join_kernel)
+		pack_and_join(pipeline, dst, src, lines, count);
+	else
+		join_strips(pipeline, dst, src, lines, count);
+	pipeline->joined = (struct joined){
+		.next = dst + pipeline->rows.count * move->size,
+		.stride = move->nest.streams[DST].strides[move->staging.src_loop],
+		.n = n,
+		.count = count,
+	};
+}
+
+/*
+ * Does so if all of their columns are awaited, and goes on to the last of these strips. Returns how
+ * many bytes that were, or 0.
+ */
+static int64_t try_to_join_strips(struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	const uint32_t columns = staging->src_loop;
+	struct steps *strips = &pipeline->strips;
+	const int64_t count = strips->end[columns] - strips->at[columns];
+	const int64_t stride = move->nest.streams[DST].strides[columns];
+	const int64_t step = staging->strip[columns];
+	uint8_t *dst;
+	int64_t n;
+
+	if (!staging->join_kernel)
+		return 0;
+	n = slot_of_strip(pipeline);
+	dst = destination_of_strip(pipeline);
+	stream_out(pipeline);
+	if (!are_awaited(pipeline, n, dst, stride, count))
+		return 0;
+	join_block(pipeline, n, dst, count);
+	strips->at[columns] += (count - 1) / step * step;
+	return count * pipeline->rows.count * move->size;
+}
+
+/*
+ * Puts a strip's columns together in registers, if the run goes on where its slot waits, or at the
+ * beginning of a line, and the kernel takes so many columns. Returns whether it did.
+ */
+static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	const struct steps *strips = &pipeline->strips;
+	const uint32_t last = strips->rank - 1;
+	const int64_t count = step_extent(strips, staging->src_loop);
+	struct slots *slots = pipeline->slots;
+	struct engine_tile tile = { .extents = { count, step_extent(strips, last) } };
+	const int64_t *strides;
+	const uint8_t *src;
+	int64_t n, filled;
+	uint8_t *dst;
+
+	if (!staging->chain_kernel || count % (LINE_BYTES / move->size))
+		return false;
+	stream_out(pipeline);
+	n = slot_of_strip(pipeline);
+	dst = destination_of_strip(pipeline);
+	filled = (int64_t)((uintptr_t)dst % LINE_BYTES);
+	if (slots->next[n] != dst) {
+		if (filled)
+			return false;
+		flush_slot(slots, n);
+	}
+	src = source_of_strip(pipeline, &strides);
+	tile.src_strides[0] = move->size;
+	tile.src_strides[1] = strides[last];
+	fetch_beside(pipeline, bytes);
+	staging->chain_kernel(dst - filled, src, &tile, slots->lines[n], filled);
+	slots->next[n] = dst + bytes;
+	return true;
+}
+
+/* Strips of a block whose destination's rows begin with lines. */
+static int run_strips_directly(struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	int error;
+
+	do {
+		int64_t bytes = step_bytes(&pipeline->strips, move->size);
+
+		fetch_beside(pipeline, bytes);
+		transpose_strip(pipeline, move->staging.stream_kernel, pipeline->dst, NULL,
+				move->nest.streams[DST].strides);
+		error = engine_run_advance(pipeline->run, (uint64_t)bytes);
+	} while (!error && next_step(&pipeline->strips));
+	return error;
+}
+
+/* A strip, or all that have the same rows if they can be joined to what waits: to the last one. */
+static int64_t run_strips_beside(struct pipeline *pipeline)
+{
+	int64_t bytes = try_to_join_strips(pipeline);
+
+	if (bytes)
+		return bytes;
+	bytes = step_bytes(&pipeline->strips, pipeline->move->size);
+	if (try_to_chain_strip(pipeline, bytes))
+		return bytes;
+	fetch_beside(pipeline, bytes);
+	stage_strip(pipeline);
+	return bytes;
+}
+
+static int run_strips(struct pipeline *pipeline)
+{
+	int error;
+
+	do {
+		int64_t bytes = run_strips_beside(pipeline);
+
+		error = engine_run_advance(pipeline->run, (uint64_t)bytes);
+	} while (!error && next_step(&pipeline->strips));
+	return error;
+}
+
+static int run_block(struct pipeline *pipeline, const struct steps *blocks)
+{
+	if (pipeline->move->staging.packs)
+		pack_rows(pipeline, blocks);
+	enter_step(&pipeline->strips, blocks);
+	return pipeline->is_direct ? run_strips_directly(pipeline) : run_strips(pipeline);
+}
+
+/*
+ * What a stream has before its first cache line, in elements of a loop that blocks cut and in which
+ * it is contiguous; 0 if not all of its rows begin at the same place of a line.
+ */
+static int64_t head_of(const struct engine_move *move, uint32_t stream, uint32_t loop,
+		       const uint8_t *from, int64_t size)
+{
+	const struct engine_nest *nest = &move->nest;
+	const int64_t block = move->staging.block[loop];
+	const int64_t bytes = (int64_t)(-(uintptr_t)from % LINE_BYTES);
+
+	if (block == nest->extents[loop] || bytes % size || bytes / size >= block)
+		return 0;
+	for (uint32_t d = 0; d < nest->rank; d++)
+		if (d != loop && nest->streams[stream].strides[d] % LINE_BYTES)
+			return 0;
+	return bytes / size;
+}
+
+int engine_staging_run(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
+		       const uint8_t *src)
+{
+	const struct engine_staging *staging = &move->staging;
+	const uint32_t rank = move->nest.rank, last = rank - 1;
+	struct steps blocks = { .rank = rank, .step = staging->block };
+	struct pipeline pipeline = {
+		.run = run,
+		.move = move,
+		.dst = dst + move->nest.streams[DST].offset,
+		.src = src + move->nest.streams[SRC].offset,
+		.packed = run->scratch,
+		.halves = {
+			run->scratch + HALVES_PLACE, run->scratch + HALVES_PLACE + HALF_BYTES
+		},
+		.slots = (struct slots *)(run->scratch + SLOTS_PLACE),
+		.shared = (uint8_t (*)[LINE_BYTES])(run->scratch + SHARED_PLACE),
+		.inflow.rows = { .rank = rank, .step = staging->row, .order = staging->order },
+		.strips = { .rank = rank, .step = staging->strip },
+		.tiles = { .rank = rank, .step = staging->tile },
+	};
+	int error;
+
+	blocks.head[last] = head_of(move, DST, last, pipeline.dst, move->size);
+	blocks.head[staging->src_loop] = head_of(move, SRC, staging->src_loop, pipeline.src,
+						 staging->src_size);
+	pipeline.is_direct = staging->stream_kernel &&
+			     ((uintptr_t)pipeline.dst % LINE_BYTES == 0 || blocks.head[last]);
+	if (staging->join_kernel && !pipeline.is_direct)
+		pipeline.strips.order = staging->across;
+	memset(pipeline.slots->next, 0, sizeof(pipeline.slots->next));
+	enter_nest(&blocks, &move->nest);
+	pipeline.inflow.blocks = blocks;
+	enter_step(&pipeline.inflow.rows, &blocks);
+	fetch(&pipeline.inflow, move, pipeline.src, step_bytes(&blocks, staging->src_size));
+	do {
+		error = run_block(&pipeline, &blocks);
+	} while (!error && next_step(&blocks));
+	stream_out(&pipeline);
+	note_joined(&pipeline);
+	for (int64_t n = 0; n < NUM_SLOTS; n++)
+		flush_slot(pipeline.slots, n);
+	return error;
+}

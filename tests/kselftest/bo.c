@@ -97,8 +97,8 @@ TEST_F(bo, size_with_the_sign_bit_is_refused)
 	EXPECT_EQ(-EINVAL, create(self->fd, 1ULL << 63, 0, &bo));
 }
 
-/* As large as memory itself, of which some is in use */
-TEST_F(bo, size_beyond_what_memory_is_left_fails)
+/* As large as memory itself, of which some is in use: all that is left is zeroed before it fails */
+TEST_F_TIMEOUT(bo, size_beyond_what_memory_is_left_fails, TEST_LONG_TIMEOUT)
 {
 	struct drm_tessera_bo_create bo;
 

@@ -47,7 +47,7 @@
 #define TEST_BAD_POINTER	8ULL	/* in the first page, which is never mapped */
 #define TEST_NO_HANDLE		0x7ffffff0U
 
-/* Reloading the module and recovering from a hang take their time on an emulated CPU. */
+/* Reloading the module, recovering from a hang and zeroing memory take time on an emulated CPU. */
 #define TEST_LONG_TIMEOUT	120
 
 /* ioctl that is repeated when a signal came: 0 or -errno */

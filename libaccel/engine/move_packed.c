@@ -37,7 +37,7 @@ static bool is_worth_it(const struct engine_move *move, const struct engine_plan
 	if (move->size > SMALL_SIZE && !plan->is_small)
 		return false;
 	if (stride % LINE_BYTES)
-		return engine_is_crowded(stride, move->size == 1 ? 4 : 8);
+		return engine_is_crowded(stride, move->size);
 	return place % LINE_BYTES && stride % (ENGINE_SETS_BYTES / 2) == 0;
 }
 

@@ -30,15 +30,24 @@ static inline void engine_fetch(const void *place)
 #define ENGINE_SETS_BYTES	4096
 
 /*
- * Whether rows crowd each other in few of these sets: after 16 of them at most they are back where
- * they began, but for so many bytes. With 8 bytes, 256 rows have half of the sets.
+ * Whether rows are back in the sets where they began after 16 of them at most, but for so many
+ * bytes. With 8 bytes, 256 rows have half of the sets.
  */
-static inline bool engine_is_crowded(int64_t stride, uint64_t bytes)
+static inline bool engine_is_back(int64_t stride, uint64_t bytes)
 {
 	for (uint64_t rows = 1; rows <= 16; rows *= 2)
 		if (((uint64_t)stride * rows + bytes) % ENGINE_SETS_BYTES <= 2 * bytes)
 			return true;
 	return false;
+}
+
+/*
+ * Whether rows of elements of so many bytes crowd each other in few sets. Of single bytes, squares
+ * have more columns, which do with fewer.
+ */
+static inline bool engine_is_crowded(int64_t stride, int64_t size)
+{
+	return engine_is_back(stride, size == 1 ? 4 : 8);
 }
 
 #endif /* TESSERA_ENGINE_PLACE_H */

@@ -294,11 +294,12 @@ static bool is_thin(const struct engine_tile *tile)
  */
 static bool goes_by_columns(const struct engine_tile *tile, int64_t size)
 {
-	static const uint64_t crowded[] = { [1] = 4, [2] = 8, [4] = 8, [8] = 0 };
+	const int64_t src_stride = tile->src_strides[1];
 
-	if (size > 8 || engine_is_crowded(tile->src_strides[1], crowded[size]))
+	if (size > 8 || (size == 8 ? engine_is_back(src_stride, 0) :
+				     engine_is_crowded(src_stride, size)))
 		return false;
-	return size <= 2 || engine_is_crowded(tile->dst_strides[0], 16);
+	return size <= 2 || engine_is_back(tile->dst_strides[0], 16);
 }
 
 /*

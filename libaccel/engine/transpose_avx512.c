@@ -423,10 +423,9 @@ INLINE bool goes_by_lanes(const struct engine_tile *tile, int64_t size)
 
 	if (tile->extents[0] * size < 16 || tile->extents[1] * size < 64)
 		return false;
-	if (size == 1)
-		return engine_is_crowded(dst_stride, 4) && !engine_is_crowded(src_stride, 4);
-	return src_stride % 64 ||
-	       (engine_is_crowded(dst_stride, 8) && !engine_is_crowded(src_stride, 8));
+	if (size > 1 && src_stride % 64)
+		return true;
+	return engine_is_crowded(dst_stride, size) && !engine_is_crowded(src_stride, size);
 }
 
 /* The square or quarter that begins at a point of the tile. */

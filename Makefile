@@ -279,7 +279,7 @@ build/unit/%: build/asan/tests/unit/%.o $(asan_library)
 	$(Q)$(CC) -pthread $(sanitize) -o $@ $^ $(cmocka_libs) $(libs)
 
 # Tests of so many jobs that they take the engine as the library has it, without sanitizers.
-quick_programs := build/unit/test_engine_jobs build/unit/test_engine_sizes
+quick_programs := $(addprefix build/unit/,test_engine_chains test_engine_jobs test_engine_sizes)
 
 build/release/tests/unit/%.o: private includes += -Itests -Itests/reference -Itests/unit \
 	$(cmocka_cflags)

@@ -280,15 +280,20 @@ static bool take_two(struct chain *chain, int link, uint8_t second, bool is_symm
 	return true;
 }
 
-/* The operations that follow the first cast; returns which, or ENGINE_NUM_CHAINS. */
+/*
+ * The operations that follow the first cast; returns which, or ENGINE_NUM_CHAINS. The next one
+ * alone says which they may be: what has been taken of one chain is no beginning of another.
+ */
 static enum engine_chain take_operations(struct chain *chain, int link)
 {
-	if (is_next(chain, DRM_TESSERA_OP_FMA) && take_fma(chain, link))
-		return ENGINE_CHAIN_FMA;
-	if (is_next(chain, DRM_TESSERA_OP_MUL) && take_two(chain, link, DRM_TESSERA_OP_ADD, true))
-		return ENGINE_CHAIN_MUL_ADD;
-	if (is_next(chain, DRM_TESSERA_OP_SUB) && take_two(chain, link, DRM_TESSERA_OP_MUL, false))
-		return ENGINE_CHAIN_SUB_MUL;
+	if (is_next(chain, DRM_TESSERA_OP_FMA))
+		return take_fma(chain, link) ? ENGINE_CHAIN_FMA : ENGINE_NUM_CHAINS;
+	if (is_next(chain, DRM_TESSERA_OP_MUL))
+		return take_two(chain, link, DRM_TESSERA_OP_ADD, true) ? ENGINE_CHAIN_MUL_ADD :
+									 ENGINE_NUM_CHAINS;
+	if (is_next(chain, DRM_TESSERA_OP_SUB))
+		return take_two(chain, link, DRM_TESSERA_OP_MUL, false) ? ENGINE_CHAIN_SUB_MUL :
+									  ENGINE_NUM_CHAINS;
 	return ENGINE_NUM_CHAINS;
 }
 

@@ -36,12 +36,9 @@ static int show_queues(struct seq_file *m, void *data)
 
 	if (!tessera_device_enter(tdev, &cookie))
 		return -ENODEV;
-	for (q = 0; q < tdev->num_queues; q++) {
-		struct tessera_queue *queue = &tdev->queues[q];
-
-		scoped_guard(spinlock_irqsave, &queue->lock)
-			show_queue(m, queue);
-	}
+	for (q = 0; q < tdev->num_queues; q++)
+		scoped_guard(spinlock_irqsave, &tdev->queues[q].lock)
+			show_queue(m, &tdev->queues[q]);
 	tessera_device_exit(tdev, cookie);
 	return 0;
 }

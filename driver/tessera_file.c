@@ -200,21 +200,18 @@ int tessera_file_open(struct drm_device *drm, struct drm_file *drm_file)
  */
 void tessera_file_close(struct drm_device *drm, struct drm_file *drm_file)
 {
-	struct tessera_device *tdev = to_tessera_device(drm);
 	struct tessera_file *file = drm_file->driver_priv;
 	u32 i;
 
 	fini_entities(file);
 	for (i = 0; i < DRM_TESSERA_MAX_RESULTS; i++)
 		tessera_result_put(file->results[i]);
-	memset(file->results, 0, sizeof(file->results));
 	/*
-	 * What has completed is freed by the schedulers: the module can go once we are back. They
-	 * hear of it a moment after those who wait for its fence, under the same lock.
+	 * What has completed is freed by the schedulers, one work after the other: the module can
+	 * go once we are back. The last work lets go of the file after it has told us.
 	 */
-	for (i = 0; i < tdev->num_queues; i++)
-		scoped_guard(spinlock_irq, &tdev->queues[i].lock) {}
-	flush_workqueue(tdev->submit_wq);
+	wait_var_event(&file->num_completed, !atomic_read(&file->num_completed));
+	flush_workqueue(file->tdev->submit_wq);
 	tessera_file_put(file);
 	flush_workqueue(tessera_free_wq);
 }

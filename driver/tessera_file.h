@@ -67,6 +67,8 @@ struct tessera_file {
 	u32 num_entities;
 	/** @num_hangs: jobs of this file that had to be stopped */
 	atomic_t num_hangs;
+	/** @num_completed: submissions that the device has completed, and that are not freed yet */
+	atomic_t num_completed;
 	/** @device_ns: nanoseconds that the device has spent on jobs of this file */
 	atomic64_t device_ns;
 	/**

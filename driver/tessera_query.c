@@ -19,9 +19,8 @@ static int copy_out(u64 pointer, size_t user_size, const void *data, size_t size
 	void __user *user = u64_to_user_ptr(pointer);
 	size_t copied = min(user_size, size);
 
-	if (copy_to_user(user, data, copied) || clear_user(user + copied, user_size - copied))
-		return -EFAULT;
-	return 0;
+	return copy_to_user(user, data, copied) ||
+	       clear_user(user + copied, user_size - copied) ? -EFAULT : 0;
 }
 
 static int query_info(struct tessera_device *tdev, struct drm_file *drm_file,

@@ -663,6 +663,8 @@ void tessera_submission_end(struct tessera_submission *submission, u32 num_done,
 	if (result->num_failed)
 		report_fault(submission, result->first_failed);
 	trace_tessera_done(submission, error);
+	if (submission->is_fence_live)
+		atomic_inc(&submission->file->num_completed);
 	/* Pairs with the query, which reads the rest after this */
 	smp_store_release(&result->state, result->num_failed ? DRM_TESSERA_SUBMIT_FAILED :
 							       DRM_TESSERA_SUBMIT_DONE);
@@ -688,10 +690,13 @@ void tessera_submission_free(struct tessera_submission *submission)
 		drm_sched_job_cleanup(&submission->base);
 		tessera_device_put(submission->tdev);
 	}
-	if (submission->is_fence_live)
+	if (submission->is_fence_live) {
 		dma_fence_put(&submission->fence->base);
-	else
+		if (!atomic_dec_return(&file->num_completed))
+			wake_up_var(&file->num_completed);
+	} else {
 		kfree(submission->fence);
+	}
 	free_chunks(submission);
 	xa_for_each(&submission->buffers, id, bo)
 		drm_gem_object_put(&bo->base.base);

@@ -194,7 +194,10 @@ INLINE void columns_##size(uint8_t *dst, const uint8_t *src, const struct engine
 		ADVANCE(from, SIDE * src_stride);						\
 		to += 64;									\
 	}											\
-	if (rest > N)										\
+	if (engine_is_last_one(rows - rest, rows, size))					\
+		engine_copy_one(dst + (rows - 1) * (size), dst_stride,				\
+				src + (rows - 1) * src_stride, size, N, size);			\
+	else if (rest > N)									\
 		lines_of_columns_##size(dst + (rows - SIDE) * (size), dst_stride,		\
 					src + (rows - SIDE) * src_stride, src_stride, ahead,	\
 					1);							\
@@ -211,6 +214,11 @@ TARGET static void lanes_##size(uint8_t *dst, const uint8_t *src,				\
 	for (int64_t k = 0; k < tile->extents[0]; k += N) {					\
 		const int64_t c = min(k, tile->extents[0] - N);					\
 												\
+		if (engine_is_last_one(k, tile->extents[0], size)) {				\
+			engine_copy_one(dst + k * tile->dst_strides[0], size, src + k * (size),	\
+					tile->src_strides[1], tile->extents[1], size);		\
+			return;									\
+		}										\
 		columns_##size(dst + c * tile->dst_strides[0], src + c * (size), tile,		\
 			       k % SIDE ? 0 : tile->ahead);					\
 	}											\

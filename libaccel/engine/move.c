@@ -77,7 +77,14 @@ static void choose_crossed_blocks(struct engine_move *move)
 	move->block[1] = max(TRANSPOSE_ROWS, elements / move->tile.extents[0]);
 	move->block[1] = min(move->block[1], move->tile.extents[1]);
 	move->block[0] = max(1, elements / move->block[1]);
-	move->tile.ahead = LINE_BYTES;
+	/* the last byte of what comes next: rows that begin within lines have it in another one */
+	move->tile.ahead = 2 * LINE_BYTES - 1;
+}
+
+/* A block's, or all that is left where the last block would be much smaller than the others. */
+static int64_t next_extent(int64_t left, int64_t block)
+{
+	return left < block + block / 4 ? left : block;
 }
 
 static int run_tile(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
@@ -87,10 +94,10 @@ static int run_tile(struct engine_run *run, const struct engine_move *move, uint
 	struct engine_tile block = *tile;
 	int error;
 
-	for (int64_t j = 0; j < tile->extents[0]; j += move->block[0]) {
-		block.extents[0] = min(move->block[0], tile->extents[0] - j);
-		for (int64_t i = 0; i < tile->extents[1]; i += move->block[1]) {
-			block.extents[1] = min(move->block[1], tile->extents[1] - i);
+	for (int64_t j = 0; j < tile->extents[0]; j += block.extents[0]) {
+		block.extents[0] = next_extent(tile->extents[0] - j, move->block[0]);
+		for (int64_t i = 0; i < tile->extents[1]; i += block.extents[1]) {
+			block.extents[1] = next_extent(tile->extents[1] - i, move->block[1]);
 			move->kernel(dst + j * tile->dst_strides[0] + i * tile->dst_strides[1],
 				     src + j * tile->src_strides[0] + i * tile->src_strides[1],
 				     &block);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
 #define BEYOND(place, bytes)	((void *)((uintptr_t)(place) + (uintptr_t)(bytes)))
@@ -26,16 +27,36 @@ static inline void engine_fetch(const void *place)
 	__builtin_prefetch(place, 0, 2);
 }
 
+/*
+ * Whether what is left behind whole squares is one row or column, which is copied by itself: a
+ * square once more would take longer, unless it is a small one.
+ */
+static inline bool engine_is_last_one(int64_t at, int64_t end, int64_t size)
+{
+	return at && end - at == 1 && size <= 4;
+}
+
+/* A row that becomes a column, or a column that becomes a row. */
+static inline __attribute__((always_inline)) void engine_copy_one(uint8_t *dst, int64_t dst_stride,
+								   const uint8_t *src,
+								   int64_t src_stride,
+								   int64_t count, size_t size)
+{
+	_Pragma("GCC unroll 4")
+	for (int64_t i = 0; i < count; i++)
+		memcpy(dst + i * dst_stride, src + i * src_stride, size);
+}
+
 /* The first cache has 64 sets of 8 lines, which repeat after so many bytes. */
 #define ENGINE_SETS_BYTES	4096
 
 /*
- * Whether rows are back in the sets where they began after 16 of them at most, but for so many
- * bytes. With 8 bytes, 256 rows have half of the sets.
+ * Whether rows are back in the sets where they began after so many of them at most, but for so many
+ * bytes. With 16 rows and 8 bytes, 256 rows have half of the sets.
  */
-static inline bool engine_is_back(int64_t stride, uint64_t bytes)
+static inline bool engine_is_back(int64_t stride, uint64_t most_rows, uint64_t bytes)
 {
-	for (uint64_t rows = 1; rows <= 16; rows *= 2)
+	for (uint64_t rows = 1; rows <= most_rows; rows *= 2)
 		if (((uint64_t)stride * rows + bytes) % ENGINE_SETS_BYTES <= 2 * bytes)
 			return true;
 	return false;
@@ -47,7 +68,7 @@ static inline bool engine_is_back(int64_t stride, uint64_t bytes)
  */
 static inline bool engine_is_crowded(int64_t stride, int64_t size)
 {
-	return engine_is_back(stride, size == 1 ? 4 : 8);
+	return engine_is_back(stride, 16, size == 1 ? 4 : 8);
 }
 
 #endif /* TESSERA_ENGINE_PLACE_H */

@@ -100,7 +100,10 @@ int engine_run_report(struct engine_run *run);
 /* Streams so many bytes of the outflow, a few more, or all that is left. */
 void engine_run_stream(struct engine_run *run, uint64_t bytes);
 
-/* Progress is told, and cancellation noticed, after so many bytes; blocks are no larger. */
+/*
+ * Progress is told, and cancellation noticed, after so many bytes; blocks are no larger, but for
+ * the last of a loop.
+ */
 #define ENGINE_REPORT_BYTES	32768
 
 static inline int engine_run_advance(struct engine_run *run, uint64_t bytes)

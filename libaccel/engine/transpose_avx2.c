@@ -296,10 +296,10 @@ static bool goes_by_columns(const struct engine_tile *tile, int64_t size)
 {
 	const int64_t src_stride = tile->src_strides[1];
 
-	if (size > 8 || (size == 8 ? engine_is_back(src_stride, 0) :
+	if (size > 8 || (size == 8 ? engine_is_back(src_stride, 16, 0) :
 				     engine_is_crowded(src_stride, size)))
 		return false;
-	return size <= 2 || engine_is_back(tile->dst_strides[0], 16);
+	return size <= 2 || engine_is_back(tile->dst_strides[0], 16, 16);
 }
 
 /*
@@ -321,9 +321,21 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 	}											\
 	for (int64_t first = 0; first < columns; first = end) {					\
 		end = min(first + width, columns);						\
+		if (engine_is_last_one(first, columns, size)) {					\
+			engine_copy_one(dst + first * tile->dst_strides[0], size,		\
+					src + first * (size), tile->src_strides[1], rows, size); \
+			return;									\
+		}										\
 		for (int64_t row = 0; row < rows; row += ROWS) {				\
 			const int64_t r = fit(row, ROWS, rows);					\
 												\
+			if (engine_is_last_one(row, rows, size)) {				\
+				engine_copy_one(dst + first * tile->dst_strides[0] + row * (size), \
+						tile->dst_strides[0],				\
+						src + first * (size) + row * tile->src_strides[1], \
+						size, end - first, size);			\
+				break;								\
+			}									\
 			for (int64_t k = first; k < end; k += COLUMNS) {			\
 				const int64_t c = fit(k, COLUMNS, columns);			\
 												\

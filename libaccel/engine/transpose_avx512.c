@@ -415,17 +415,21 @@ INLINE int64_t choose_width(const struct engine_tile *tile, int64_t c, int64_t s
  * Whether a tile is done by lanes, down 16 bytes of the source at a time: few lines of the
  * destination are under way then, which do not crowd each other out of the cache, and few loads go
  * across two lines of the source. Each of these is read four times meanwhile, and has to stay where
- * it is. Of bytes, a lane has 16 columns: these are done so only if they crowd each other.
+ * it is. Of bytes, a lane has 16 columns: these are done so only if they crowd each other. It is no
+ * crowd where sets have room for a square's rows, of which larger elements have fewer, if each row
+ * is a line and no part of two.
  */
 INLINE bool goes_by_lanes(const struct engine_tile *tile, int64_t size)
 {
 	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];
+	const uint64_t most_rows = size == 1 ? 4 : dst_stride % 64 ? 16 : size < 8 ? 2 : 1;
 
 	if (tile->extents[0] * size < 16 || tile->extents[1] * size < 64)
 		return false;
 	if (size > 1 && src_stride % 64)
 		return true;
-	return engine_is_crowded(dst_stride, size) && !engine_is_crowded(src_stride, size);
+	return engine_is_back(dst_stride, most_rows, size == 1 ? 4 : 8) &&
+	       !engine_is_crowded(src_stride, size);
 }
 
 /* The square or quarter that begins at a point of the tile. */
@@ -502,7 +506,12 @@ INLINE void transpose_rest_##size(uint8_t *dst, const uint8_t *src,				\
 	enum { N = 16 / (size), SIDE = 64 / (size) };						\
 	const int64_t rows = tile->extents[1];							\
 												\
-	if (r && rows - r <= N) {								\
+	if (engine_is_last_one(r, rows, size)) {						\
+		engine_copy_one(dst + c * tile->dst_strides[0] + r * (size),			\
+				tile->dst_strides[0],						\
+				src + c * (size) + r * tile->src_strides[1], size,		\
+				min(SIDE, tile->extents[0] - c), size);				\
+	} else if (r && rows - r <= N) {							\
 		const struct square group = square_at(dst, src, NULL, tile, c, rows - N, size);	\
 												\
 		group_##size(&group);								\
@@ -524,6 +533,11 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 	for (int64_t c = 0; c < tile->extents[0]; c += width) {					\
 		int64_t first = c, r = 0;							\
 												\
+		if (engine_is_last_one(c, tile->extents[0], size)) {				\
+			engine_copy_one(dst + c * tile->dst_strides[0], size, src + c * (size),	\
+					tile->src_strides[1], tile->extents[1], size);		\
+			return;									\
+		}										\
 		width = choose_width(tile, c, SIDE);						\
 		if (c && width == SIDE)								\
 			first = min(c, tile->extents[0] - SIDE);				\

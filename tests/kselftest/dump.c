@@ -20,7 +20,7 @@ FIXTURE(dump) {
 	size_t size;
 };
 
-/* The first dump there is: its path, or false */
+/* The first dump there is: its path, or false. The kernel makes its directory before its file */
 static bool find_dump(char path[PATH_MAX])
 {
 	struct dirent *entry;
@@ -28,9 +28,10 @@ static bool find_dump(char path[PATH_MAX])
 	bool found = false;
 
 	while (folder && !found && (entry = readdir(folder))) {
-		found = !strncmp(entry->d_name, "devcd", 5);
-		if (found)
-			snprintf(path, PATH_MAX, FOLDER "/%s/data", entry->d_name);
+		if (strncmp(entry->d_name, "devcd", 5))
+			continue;
+		snprintf(path, PATH_MAX, FOLDER "/%s/data", entry->d_name);
+		found = !access(path, F_OK);
 	}
 	if (folder)
 		closedir(folder);

@@ -175,6 +175,17 @@ static void choose_streamed_blocks(struct engine_move *move)
 }
 
 /*
+ * Whether a transpose is worth the staging buffer: columns shorter than a line cost so much there
+ * that ordinary stores take less as long as the caches have room for most of the job.
+ */
+static bool is_worth_staging(const struct engine_move *move, const struct engine_plan *plan)
+{
+	const uint32_t last = move->nest.rank - 1;
+
+	return plan->overflows || move->nest.extents[last] * move->size >= LINE_BYTES;
+}
+
+/*
  * The sides are contiguous in different loops, or take their smallest steps there: then a tile is
  * of these two. Few columns have kernels of their own, which do not stream.
  */
@@ -202,6 +213,7 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 	move->staging.first_cache = run->plan->first_cache;
 	move->staging.pack_row = NULL;
 	if (is_transpose && run->plan->streams && run->scratch &&
+	    is_worth_staging(move, run->plan) &&
 	    engine_staging_prepare(&move->staging, &move->nest, move->size, isa->transpose,
 				   stream_kernel)) {
 		move->run = engine_staging_run;

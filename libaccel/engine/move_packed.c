@@ -34,7 +34,7 @@ static bool is_worth_it(const struct engine_move *move, const struct engine_plan
 	const uint64_t place = (uintptr_t)plan->operands[SRC].base +
 			       (uint64_t)move->nest.streams[SRC].offset;
 
-	if (move->size > SMALL_SIZE && !plan->is_small)
+	if (move->size > SMALL_SIZE && plan->streams)
 		return false;
 	if (stride % LINE_BYTES)
 		return engine_is_crowded(stride, move->size);

@@ -278,8 +278,8 @@ static void init_parts(struct engine_plan *plan)
 
 	plan->block_bytes = ENGINE_REPORT_BYTES;
 	plan->first_cache = engine_first_level_cache();
-	plan->is_small = stored <= engine_last_level_cache() / 6;
-	plan->streams = stored > engine_last_level_cache() / 2;
+	plan->streams = stored > engine_last_level_cache() / 3;
+	plan->overflows = stored > engine_last_level_cache() / 2;
 	plan->slides = engine_windows_match(&windows, plan, &plan->box);
 	plan->is_bordered = engine_bordered_match(&bordered, plan, &plan->box);
 	most = plan->num_regions == 1 || plan->slides || plan->is_bordered ? MOST_PART_BYTES :

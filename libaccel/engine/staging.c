@@ -49,6 +49,9 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define PACKED_SIZE		2
 #define PACKED_STRIDE		1024
 
+/* Elements of 16 bytes are taken apart by lanes, and streamed. */
+#define MOST_SIZE_APART		8
+
 static int64_t count_elements(const int64_t *extents, uint32_t rank)
 {
 	int64_t elements = 1;
@@ -341,6 +344,23 @@ static engine_chain_kernel *choose_chain_kernel(const struct engine_staging *sta
 	return kernels->chain_transpose[__builtin_ctzll((uint64_t)size)];
 }
 
+/*
+ * Whether columns are few and side by side, which a kernel of their own takes apart: it reads one
+ * run and stores few long ones, and ordinary stores do that faster than the staging buffer.
+ */
+static bool takes_rows_apart(const struct engine_staging *staging, const struct engine_nest *nest,
+			     int64_t size)
+{
+	const uint32_t last = nest->rank - 1;
+	const struct engine_tile tile = {
+		.extents = { nest->extents[staging->src_loop], nest->extents[last] },
+		.src_strides = { size, nest->streams[SRC].strides[last] },
+	};
+
+	return size <= MOST_SIZE_APART && tile.extents[0] * size < LINE_BYTES &&
+	       !staging->pack_row && engine_is_deinterleave(&tile, size);
+}
+
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
 			    int64_t size, const struct engine_transpose_kernels *kernels,
 			    engine_tile_kernel *stream_kernel)
@@ -350,7 +370,8 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 			       !kernels->join_transpose[__builtin_ctzll((uint64_t)size)];
 	int64_t strip_bytes;
 
-	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size)
+	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size ||
+	    takes_rows_apart(staging, nest, size))
 		return false;
 	choose_cache(staging, size);
 	staging->stream_kernel = stream_kernel;

@@ -21,6 +21,7 @@ static inline struct engine_plan *create_large_plan(const struct engine_job *job
 	if (engine_plan_create(job, &plan, &fault))
 		fail_msg("%s", fault.text);
 	plan->streams = true;
+	plan->overflows = true;
 	if (plan->scratch)
 		return plan;
 	plan->scratch = aligned_alloc(64, sizeof(*plan->scratch));

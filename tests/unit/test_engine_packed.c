@@ -70,22 +70,21 @@ static struct engine_job *matrix_job(const struct matrix *m, const struct memory
 	return job;
 }
 
-/* A plan of the instruction set chosen, that stores to the caches, and what it says of itself. */
-static struct engine_plan *create_plan(const struct engine_job *job, bool is_small, char text[160])
+/* A plan of the instruction set chosen, and what it says of itself. */
+static struct engine_plan *create_plan(const struct engine_job *job, bool streams, char text[160])
 {
 	struct engine_fault fault = { 0 };
 	struct engine_plan *plan;
 
 	if (engine_plan_create(job, &plan, &fault))
 		fail_msg("%s", fault.text);
-	plan->streams = false;
-	plan->is_small = is_small;
+	plan->streams = streams;
 	engine_plan_describe(plan, text, 160);
 	return plan;
 }
 
 /* Runs it in memory that begins or ends at a guard page; gaps between rows must stay. */
-static void check_run(const struct matrix *m, const struct memory *memory, bool is_small,
+static void check_run(const struct matrix *m, const struct memory *memory, bool streams,
 		      bool is_packed, bool at_end)
 {
 	struct guarded dst = guarded_copy(memory->dst, memory->dst_bytes, at_end);
@@ -97,7 +96,7 @@ static void check_run(const struct matrix *m, const struct memory *memory, bool 
 	struct engine_plan *plan;
 	char text[160];
 
-	plan = create_plan(job, is_small, text);
+	plan = create_plan(job, streams, text);
 	if (!strstr(text, " packed") == is_packed)
 		fail_msg("%s: expected to be%s packed", text, is_packed ? "" : " not");
 	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
@@ -110,7 +109,7 @@ static void check_run(const struct matrix *m, const struct memory *memory, bool 
 	free(job);
 }
 
-static void check_matrix(const struct matrix *m, bool is_small, bool is_packed)
+static void check_matrix(const struct matrix *m, bool streams, bool is_packed)
 {
 	struct memory memory;
 	struct engine_job *job;
@@ -123,8 +122,8 @@ static void check_matrix(const struct matrix *m, bool is_small, bool is_packed)
 		if (!engine_isa_at(k)->is_available())
 			continue;
 		setenv(ENGINE_ISA_VARIABLE, engine_isa_at(k)->name, 1);
-		check_run(m, &memory, is_small, is_packed, false);
-		check_run(m, &memory, is_small, is_packed, true);
+		check_run(m, &memory, streams, is_packed, false);
+		check_run(m, &memory, streams, is_packed, true);
 		unsetenv(ENGINE_ISA_VARIABLE);
 	}
 	free_memory(&memory);
@@ -139,7 +138,7 @@ static void check_stride(int64_t stride, bool is_backward, bool adds_element, bo
 		check_matrix(&(struct matrix){
 				     shift, 200 >> shift, 131, 150 * size,
 				     is_backward ? -apart : apart, 0
-			     }, true, is_packed);
+			     }, false, is_packed);
 	}
 }
 
@@ -164,28 +163,28 @@ static void rows_with_other_strides_are_not_packed(void **state)
 static void rows_a_power_of_two_apart_are_packed_if_they_begin_within_lines(void **state)
 {
 	(void)state;
-	check_matrix(&(struct matrix){ 2, 100, 131, 600, 2048, 4 }, true, true);
-	check_matrix(&(struct matrix){ 2, 100, 131, 600, 2048, 64 }, true, false);
-	check_matrix(&(struct matrix){ 2, 100, 131, 600, 1024, 4 }, true, false);
-	check_matrix(&(struct matrix){ 4, 40, 131, 2200, 4096, 16 }, true, true);
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 2048, 4 }, false, true);
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 2048, 64 }, false, false);
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 1024, 4 }, false, false);
+	check_matrix(&(struct matrix){ 4, 40, 131, 2200, 4096, 16 }, false, true);
 }
 
-static void only_small_elements_are_packed_where_memory_takes_the_time(void **state)
+static void only_small_elements_are_packed_where_jobs_are_to_stream(void **state)
 {
 	(void)state;
-	check_matrix(&(struct matrix){ 0, 200, 131, 150, 4097, 0 }, false, true);
-	check_matrix(&(struct matrix){ 1, 100, 131, 300, 4098, 0 }, false, true);
-	check_matrix(&(struct matrix){ 2, 100, 131, 600, 4100, 0 }, false, false);
-	check_matrix(&(struct matrix){ 3, 100, 131, 1200, 4104, 0 }, false, false);
+	check_matrix(&(struct matrix){ 0, 200, 131, 150, 4097, 0 }, true, true);
+	check_matrix(&(struct matrix){ 1, 100, 131, 300, 4098, 0 }, true, true);
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 4100, 0 }, true, false);
+	check_matrix(&(struct matrix){ 3, 100, 131, 1200, 4104, 0 }, true, false);
 }
 
 static void few_or_short_rows_are_not_packed(void **state)
 {
 	(void)state;
-	check_matrix(&(struct matrix){ 2, 100, 64, 600, 4100, 0 }, true, true);
-	check_matrix(&(struct matrix){ 2, 100, 63, 600, 4100, 0 }, true, false);
-	check_matrix(&(struct matrix){ 2, 32, 131, 600, 4100, 0 }, true, true);
-	check_matrix(&(struct matrix){ 2, 31, 131, 600, 4100, 0 }, true, false);
+	check_matrix(&(struct matrix){ 2, 100, 64, 600, 4100, 0 }, false, true);
+	check_matrix(&(struct matrix){ 2, 100, 63, 600, 4100, 0 }, false, false);
+	check_matrix(&(struct matrix){ 2, 32, 131, 600, 4100, 0 }, false, true);
+	check_matrix(&(struct matrix){ 2, 31, 131, 600, 4100, 0 }, false, false);
 }
 
 /* Around as many rows and columns as a block has, and a multiple of them. */
@@ -200,7 +199,7 @@ static void blocks_end_anywhere(void **state)
 			check_matrix(&(struct matrix){
 				shift, bytes[i / COUNT(rows)] >> shift, rows[i % COUNT(rows)],
 				(rows[i % COUNT(rows)] + 1) << shift, 4096 + (1 << shift), 0 },
-				true, true);
+				false, true);
 }
 
 /* Planes of packed rows, one after the other. */
@@ -223,7 +222,7 @@ static void planes_of_packed_rows_are_transposed(void **state)
 	set_buffer(job, 1, src, PLANES * ROWS * STRIDE);
 	assert_int_equal(reference_run(job, NULL), 0);
 	set_buffer(job, 0, dst, PLANES * COLUMNS * 2 * ROWS * 2);
-	plan = create_plan(job, true, text);
+	plan = create_plan(job, false, text);
 	assert_non_null(strstr(text, "transpose of 2-byte elements"));
 	assert_non_null(strstr(text, " packed"));
 	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
@@ -264,7 +263,7 @@ static void progress_is_told_and_cancellation_noticed(void **state)
 	(void)state;
 	init_memory(&memory, &m);
 	job = matrix_job(&m, &memory, memory.dst, memory.src);
-	plan = create_plan(job, true, text);
+	plan = create_plan(job, false, text);
 	assert_non_null(strstr(text, " packed"));
 	assert_int_equal(engine_plan_run(plan, &control, &fault), 0);
 	assert_int_equal(progress, 512 * 512 * 4);
@@ -341,7 +340,7 @@ int main(void)
 		cmocka_unit_test(rows_with_other_strides_are_not_packed),
 		cmocka_unit_test(
 			rows_a_power_of_two_apart_are_packed_if_they_begin_within_lines),
-		cmocka_unit_test(only_small_elements_are_packed_where_memory_takes_the_time),
+		cmocka_unit_test(only_small_elements_are_packed_where_jobs_are_to_stream),
 		cmocka_unit_test(few_or_short_rows_are_not_packed),
 		cmocka_unit_test(blocks_end_anywhere),
 		cmocka_unit_test(planes_of_packed_rows_are_transposed),

@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 
+#include "engine/cache.h"
 #include "engine/plan.h"
 #include "transposition_test.h"
 
@@ -29,6 +30,37 @@ static void move_that_stays_in_the_caches_has_no_scratch(void **state)
 	(void)state;
 	assert_int_equal(t.plan->scratch != NULL, t.plan->streams);
 	free_transposition(&t);
+}
+
+/* A plan that copies so many bytes. */
+static void check_copy(uint64_t bytes, bool streams, bool overflows)
+{
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U8);
+	uint8_t *dst = calloc(2, bytes);
+	struct engine_plan *plan;
+	struct engine_fault fault;
+
+	assert_non_null(dst);
+	add_loop(job, bytes, 1, 1);
+	set_buffer(job, 0, dst, bytes);
+	set_buffer(job, 1, dst + bytes, bytes);
+	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	assert_int_equal(plan->streams, streams);
+	assert_int_equal(plan->overflows, overflows);
+	engine_plan_destroy(plan);
+	free(dst);
+	free(job);
+}
+
+static void more_than_a_third_of_the_last_level_cache_is_streamed(void **state)
+{
+	const uint64_t bytes = engine_last_level_cache();
+
+	(void)state;
+	check_copy(bytes / 3, false, false);
+	check_copy(bytes / 3 + 1, true, false);
+	check_copy(bytes / 2, true, false);
+	check_copy(bytes / 2 + 1, true, true);
 }
 
 static void *run_plan(void *plan)
@@ -275,6 +307,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plan_runs_without_its_job_and_more_than_once),
 		cmocka_unit_test(move_that_stays_in_the_caches_has_no_scratch),
+		cmocka_unit_test(more_than_a_third_of_the_last_level_cache_is_streamed),
 		cmocka_unit_test(plan_runs_in_two_threads_at_once),
 		cmocka_unit_test(progress_grows_by_at_least_the_bytes_moved),
 		cmocka_unit_test(run_that_is_canceled_before_it_starts_stores_nothing),

@@ -204,6 +204,56 @@ static void columns_of_most_of_a_line_go_on_into_each_other(void **state)
 	}
 }
 
+/* Of less than a line, and of elements that a kernel takes apart: others are streamed. */
+static void few_planes_are_stored_to_the_caches(void **state)
+{
+	(void)state;
+	for (uint32_t shift = 0; shift < 5; shift++) {
+		for (uint64_t planes = 2; planes <= 9; planes++) {
+			const bool is_apart = shift <= 3 && planes <= 8 && planes << shift < 64;
+			const struct permutation p = {
+				shift, 3, { 3, (30011u >> shift) | 1, planes }, { 0, 2, 1 }, 0,
+				{ 1 << shift, 0 }
+			};
+
+			if (is_apart)
+				check_large(permutation_job(&p), "transpose of ", "streaming");
+			else
+				check_staged(&p);
+		}
+	}
+}
+
+static bool is_staged(const struct engine_plan *plan)
+{
+	char text[160];
+
+	engine_plan_describe(plan, text, sizeof(text));
+	return strstr(text, " staged");
+}
+
+static void columns_shorter_than_a_line_are_staged_only_where_much_is_stored(void **state)
+{
+	static uint8_t memory[2][2 * 33 * 4001 * 2];
+
+	(void)state;
+	for (uint64_t rows = 31; rows <= 33; rows += 2) {
+		struct engine_job *job = permutation_job(&(struct permutation){
+			1, 3, { 2, rows, 4001 }, { 0, 2, 1 }, 0, { 0, 0 }
+		});
+		struct engine_plan *plan;
+
+		set_buffer(job, 0, memory[0], sizeof(memory[0]));
+		set_buffer(job, 1, memory[1], sizeof(memory[1]));
+		plan = create_large_plan(job);
+		assert_true(is_staged(plan));
+		plan->overflows = false;
+		assert_int_equal(is_staged(plan), rows == 33);
+		engine_plan_destroy(plan);
+		free(job);
+	}
+}
+
 static void six_loops_of_odd_extents_are_permuted(void **state)
 {
 	static const uint32_t orders[][6] = {
@@ -495,6 +545,9 @@ int main(void)
 		cmocka_unit_test(rows_of_several_loops_go_on_in_lines_that_wait),
 		cmocka_unit_test(short_rows_go_on_into_each_other),
 		cmocka_unit_test(columns_of_most_of_a_line_go_on_into_each_other),
+		cmocka_unit_test(few_planes_are_stored_to_the_caches),
+		cmocka_unit_test(
+			columns_shorter_than_a_line_are_staged_only_where_much_is_stored),
 		cmocka_unit_test(six_loops_of_odd_extents_are_permuted),
 		cmocka_unit_test(kernels_put_lines_together),
 		cmocka_unit_test(tiles_side_by_side_share_lines_of_rows),

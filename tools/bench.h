@@ -179,7 +179,7 @@ int bench_run_job(void *context, uint32_t repetitions, uint64_t *nanoseconds,
  * device always has the next.
  */
 #define BENCH_UNDER_WAY		2
-#define BENCH_STREAM_JOBS	8	/* in a turn, at least */
+#define BENCH_STREAM_JOBS	32	/* in a turn, at least */
 int bench_run_stream(void *context, uint32_t repetitions, uint64_t *nanoseconds,
 		     struct accel_error *error);
 

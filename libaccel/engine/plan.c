@@ -272,14 +272,16 @@ static void init_parts(struct engine_plan *plan)
 	const struct engine_plan_operand *destination = &plan->operands[0];
 	uint64_t stored = stored_bytes(plan);
 	int64_t bytes = (int64_t)(stored / MOST_PARTS);
+	uint64_t cache = engine_last_level_cache();
 	struct engine_bordered bordered;
 	struct engine_windows windows;
 	int64_t most;
 
 	plan->block_bytes = ENGINE_REPORT_BYTES;
 	plan->first_cache = engine_first_level_cache();
-	plan->streams = stored > engine_last_level_cache() / 3;
-	plan->overflows = stored > engine_last_level_cache() / 2;
+	plan->overflows = stored > cache / 2;
+	plan->streams = plan->overflows ||
+			(stored > cache / 3 && stored + loaded_bytes(plan) > cache / 3 * 2);
 	plan->slides = engine_windows_match(&windows, plan, &plan->box);
 	plan->is_bordered = engine_bordered_match(&bordered, plan, &plan->box);
 	most = plan->num_regions == 1 || plan->slides || plan->is_bordered ? MOST_PART_BYTES :

@@ -32,8 +32,8 @@ static void move_that_stays_in_the_caches_has_no_scratch(void **state)
 	free_transposition(&t);
 }
 
-/* A plan that copies so many bytes. */
-static void check_copy(uint64_t bytes, bool streams, bool overflows)
+/* A plan that copies so many bytes, or the first one so many times. */
+static void check_copy(uint64_t bytes, int64_t src_stride, bool streams, bool overflows)
 {
 	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U8);
 	uint8_t *dst = calloc(2, bytes);
@@ -41,7 +41,7 @@ static void check_copy(uint64_t bytes, bool streams, bool overflows)
 	struct engine_fault fault;
 
 	assert_non_null(dst);
-	add_loop(job, bytes, 1, 1);
+	add_loop(job, bytes, 1, src_stride);
 	set_buffer(job, 0, dst, bytes);
 	set_buffer(job, 1, dst + bytes, bytes);
 	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
@@ -52,15 +52,25 @@ static void check_copy(uint64_t bytes, bool streams, bool overflows)
 	free(job);
 }
 
-static void more_than_a_third_of_the_last_level_cache_is_streamed(void **state)
+static void more_than_a_third_of_the_last_level_cache_on_either_side_is_streamed(void **state)
 {
 	const uint64_t bytes = engine_last_level_cache();
 
 	(void)state;
-	check_copy(bytes / 3, false, false);
-	check_copy(bytes / 3 + 1, true, false);
-	check_copy(bytes / 2, true, false);
-	check_copy(bytes / 2 + 1, true, true);
+	check_copy(bytes / 3, 1, false, false);
+	check_copy(bytes / 3 + 1, 1, true, false);
+	check_copy(bytes / 2, 1, true, false);
+	check_copy(bytes / 2 + 1, 1, true, true);
+}
+
+static void more_than_half_of_the_last_level_cache_is_streamed_from_anywhere(void **state)
+{
+	const uint64_t bytes = engine_last_level_cache();
+
+	(void)state;
+	check_copy(bytes / 3 + 1, 0, false, false);
+	check_copy(bytes / 2, 0, false, false);
+	check_copy(bytes / 2 + 1, 0, true, true);
 }
 
 static void *run_plan(void *plan)
@@ -307,7 +317,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plan_runs_without_its_job_and_more_than_once),
 		cmocka_unit_test(move_that_stays_in_the_caches_has_no_scratch),
-		cmocka_unit_test(more_than_a_third_of_the_last_level_cache_is_streamed),
+		cmocka_unit_test(
+			more_than_a_third_of_the_last_level_cache_on_either_side_is_streamed),
+		cmocka_unit_test(
+			more_than_half_of_the_last_level_cache_is_streamed_from_anywhere),
 		cmocka_unit_test(plan_runs_in_two_threads_at_once),
 		cmocka_unit_test(progress_grows_by_at_least_the_bytes_moved),
 		cmocka_unit_test(run_that_is_canceled_before_it_starts_stores_nothing),

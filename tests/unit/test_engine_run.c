@@ -32,18 +32,18 @@ static void move_that_stays_in_the_caches_has_no_scratch(void **state)
 	free_transposition(&t);
 }
 
-/* A plan that copies so many bytes, or the first one so many times. */
+/* A plan that copies so many bytes, some bytes apart, or the first one so many times. */
 static void check_copy(uint64_t bytes, int64_t src_stride, bool streams, bool overflows)
 {
 	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U8);
-	uint8_t *dst = calloc(2, bytes);
+	uint8_t *dst = calloc(3, bytes);
 	struct engine_plan *plan;
 	struct engine_fault fault;
 
 	assert_non_null(dst);
 	add_loop(job, bytes, 1, src_stride);
 	set_buffer(job, 0, dst, bytes);
-	set_buffer(job, 1, dst + bytes, bytes);
+	set_buffer(job, 1, dst + bytes, 2 * bytes);
 	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
 	assert_int_equal(plan->streams, streams);
 	assert_int_equal(plan->overflows, overflows);
@@ -58,6 +58,7 @@ static void more_than_a_third_of_the_last_level_cache_on_either_side_is_streamed
 
 	(void)state;
 	check_copy(bytes / 3, 1, false, false);
+	check_copy(bytes / 3, 2, false, false);
 	check_copy(bytes / 3 + 1, 1, true, false);
 	check_copy(bytes / 2, 1, true, false);
 	check_copy(bytes / 2 + 1, 1, true, true);

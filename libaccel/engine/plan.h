@@ -70,7 +70,7 @@ struct engine_plan {
 	struct engine_parts chunks;	/* of these: one after the other */
 	uint64_t chunks_per_part;
 	uint64_t first_cache;		/* bytes of the first cache */
-	bool streams;			/* around the caches: both sides have no room there */
+	bool streams;			/* around the caches, which have no room for the job */
 	bool overflows;			/* more than half of the last-level cache is stored */
 	bool slides;			/* windows slide: boxes are tried as such, before regions */
 	bool is_bordered;		/* rows have borders or share lines: the same */

@@ -427,8 +427,11 @@ static void free_wq(struct drm_device *drm, void *data)
 	destroy_workqueue(data);
 }
 
-static int keep_wq(struct tessera_device *tdev, struct workqueue_struct *wq)
+/* Takes over a new workqueue, or NULL. */
+static int keep_wq(struct tessera_device *tdev, struct workqueue_struct **kept,
+		   struct workqueue_struct *wq)
 {
+	*kept = wq;
 	return wq ? drmm_add_action_or_reset(&tdev->drm, free_wq, wq) : -ENOMEM;
 }
 
@@ -443,16 +446,13 @@ static int init_software(struct tessera_device *tdev)
 	INIT_LIST_HEAD(&tdev->mapped_submissions);
 	INIT_WORK(&tdev->reset_work, reset_work);
 	INIT_WORK(&tdev->dump_work, tessera_dump_work);
-	ret = drmm_mutex_init(&tdev->drm, &tdev->mapped_lock);
-	if (ret)
-		return ret;
-	tdev->recovery_wq = alloc_ordered_workqueue(TESSERA_NAME "-recovery", WQ_MEM_RECLAIM);
-	ret = keep_wq(tdev, tdev->recovery_wq);
-	if (ret)
-		return ret;
-	tdev->submit_wq = alloc_workqueue(TESSERA_NAME "-submit", WQ_MEM_RECLAIM | WQ_HIGHPRI |
-					  TESSERA_WQ_PERCPU, 0);
-	ret = keep_wq(tdev, tdev->submit_wq);
+	ret = drmm_mutex_init(&tdev->drm, &tdev->mapped_lock) ?:
+	      drmm_mutex_init(&tdev->drm, &tdev->closing_lock) ?:
+	      keep_wq(tdev, &tdev->recovery_wq,
+		      alloc_ordered_workqueue(TESSERA_NAME "-recovery", WQ_MEM_RECLAIM)) ?:
+	      keep_wq(tdev, &tdev->submit_wq,
+		      alloc_workqueue(TESSERA_NAME "-submit", WQ_MEM_RECLAIM | WQ_HIGHPRI |
+				      TESSERA_WQ_PERCPU, 0));
 	if (ret)
 		return ret;
 	/* Huge pages make tables small and the device fast, and are no condition for anything */
@@ -495,13 +495,10 @@ int tessera_device_init(struct tessera_device *tdev)
 				    GFP_KERNEL);
 	if (!tdev->queues)
 		return -ENOMEM;
-	for (q = 0; q < tdev->num_queues; q++) {
+	for (q = 0; !ret && q < tdev->num_queues; q++)
 		ret = tessera_queue_init(tdev, q);
-		if (ret)
-			return ret;
-	}
 	/* Before it may reach memory: whatever used the device last may have left it at work */
-	ret = reset_hardware(tdev) ?: init_interrupts(tdev);
+	ret = ret ?: reset_hardware(tdev) ?: init_interrupts(tdev);
 	if (ret)
 		return ret;
 	pci_set_master(to_pci_dev(tdev->drm.dev));

@@ -76,6 +76,11 @@ struct tessera_device {
 	 * one that SUBMIT runs on, and no other has to be woken for it
 	 */
 	struct workqueue_struct *submit_wq;
+	/**
+	 * @closing_lock: a file that is closed stops the schedulers, and no other one starts them
+	 * meanwhile. Outside of all that their works take
+	 */
+	struct mutex closing_lock;
 	/** @recovery_wq: ordered: one recovery at a time, of whatever queue */
 	struct workqueue_struct *recovery_wq;
 	/** @reset_work: resets the device; on @recovery_wq */

@@ -151,10 +151,22 @@ static int init_entities(struct tessera_file *file)
 	return 0;
 }
 
+/*
+ * The scheduler puts an entity that it has taken a job from back among those that have some, even
+ * one that was killed meanwhile, and then both take jobs from it: so it must not be at work here
+ * (Documentation/upstream.rst).
+ */
 static void fini_entities(struct tessera_file *file)
 {
-	while (file->num_entities)
-		drm_sched_entity_fini(&file->entities[--file->num_entities]);
+	u32 num_queues = file->tdev->num_queues, q, n;
+
+	guard(mutex)(&file->tdev->closing_lock);
+	for (q = 0; q < num_queues; q++) {
+		drm_sched_wqueue_stop(&file->tdev->queues[q].sched);
+		for (n = q; n < file->num_entities; n += num_queues)
+			drm_sched_entity_fini(&file->entities[n]);
+		drm_sched_wqueue_start(&file->tdev->queues[q].sched);
+	}
 }
 
 /**

@@ -525,7 +525,6 @@ int tessera_queue_init(struct tessera_device *tdev, u32 index)
 {
 	struct tessera_queue *queue = &tdev->queues[index];
 	struct device *dev = tdev->drm.dev;
-	int ret;
 
 	queue->tdev = tdev;
 	queue->index = index;
@@ -549,9 +548,7 @@ int tessera_queue_init(struct tessera_device *tdev, u32 index)
 		return -ENOMEM;
 
 	/* Entities of files outlive the device: the scheduler has to live as long as they do */
-	ret = tessera_sched_init(&queue->sched, &tessera_sched_ops, tdev->submit_wq,
-				 TESSERA_RING_SIZE, queue->name, dev);
-	if (ret)
-		return ret;
-	return drmm_add_action_or_reset(&tdev->drm, tessera_queue_fini, queue);
+	return tessera_sched_init(&queue->sched, &tessera_sched_ops, tdev->submit_wq,
+				  TESSERA_RING_SIZE, queue->name, dev) ?:
+	       drmm_add_action_or_reset(&tdev->drm, tessera_queue_fini, queue);
 }

@@ -210,7 +210,6 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 	}
 	move->staging.src_loop = loop;
 	move->staging.src_size = move->size;
-	move->staging.first_cache = run->plan->first_cache;
 	move->staging.pack_row = NULL;
 	if (is_transpose && run->plan->streams && run->scratch &&
 	    is_worth_staging(move, run->plan) &&

@@ -278,7 +278,6 @@ static void init_parts(struct engine_plan *plan)
 	int64_t most;
 
 	plan->block_bytes = ENGINE_REPORT_BYTES;
-	plan->first_cache = engine_first_level_cache();
 	plan->overflows = stored > cache / 2;
 	plan->streams = plan->overflows ||
 			(stored > cache / 3 && stored + loaded_bytes(plan) > cache / 3 * 2);

@@ -69,7 +69,6 @@ struct engine_plan {
 	bool is_staged;			/* parts are put together in scratch, then streamed */
 	struct engine_parts chunks;	/* of these: one after the other */
 	uint64_t chunks_per_part;
-	uint64_t first_cache;		/* bytes of the first cache */
 	bool streams;			/* around the caches, which have no room for the job */
 	bool overflows;			/* more than half of the last-level cache is stored */
 	bool slides;			/* windows slide: boxes are tried as such, before regions */

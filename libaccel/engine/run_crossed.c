@@ -170,7 +170,6 @@ static bool prepare_move(struct engine_crossed *crossed)
 	move->nest.streams[SRC] = nest->streams[crossed->source];
 	staging->src_loop = run_loop(crossed, crossed->source);
 	staging->src_size = size_of(crossed, crossed->source);
-	staging->first_cache = crossed->plan->first_cache;
 	staging->pack_row = pack_row;
 	staging->context = crossed;
 	return nest->extents[nest->rank - 1] > ENGINE_FEW_POINTS &&

@@ -15,18 +15,17 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define LEAST_BYTES	131072
 
 /*
- * A block, of which one is transposed while the next one comes: to the first cache, if that has
- * room for one beside what is done with the other, else to the second one. Its rows are long on
- * both sides: in the source for the page that is looked up for each, in the destination as
- * single lines take a third longer to be stored. Runs by way of the staging buffer cost something
- * each, and are longer for it, but not of so many rows where elements are small; the first cache
- * has room for few columns.
+ * A block, of which one is transposed while the next one comes to the second cache. Its rows are
+ * long on both sides. In the source a page is looked up for each. In the destination lines that are
+ * a power of two apart belong to the same part of the last cache, which takes one at a time: the
+ * next lines of each row have others do so meanwhile. Blocks are large if these rows ask for it.
+ * Runs by way of the staging buffer cost something each, but are not of so many rows where elements
+ * are small; the first cache has room for few columns.
  */
-#define NEAR_BLOCK_BYTES	32768
-#define LEAST_NEAR_CACHE	49152
+#define LARGE_BLOCK_BYTES	131072
 #define SRC_RUN_BYTES		2048
-#define SHORT_SRC_RUN_BYTES	1024
-#define DST_RUN_BYTES		128
+#define STAGED_SRC_RUN_BYTES	1024
+#define DST_RUN_BYTES		256
 #define STAGED_DST_RUN_BYTES	256
 #define STAGED_DST_RUN		128
 
@@ -71,12 +70,16 @@ static uint32_t next_in_run(const struct engine_nest *nest, uint32_t stream, int
 	return d;
 }
 
-/* Rows that are packed pass through the first cache, so that those of larger blocks may come. */
-static void choose_cache(struct engine_staging *staging, int64_t size)
+/*
+ * Whether rows are packed, if they turn out long enough: those that are computed, and those of
+ * small elements whose lines a kernel would load several times.
+ */
+static bool wants_packing(const struct engine_staging *staging, const struct engine_nest *nest,
+			  int64_t size, const struct engine_transpose_kernels *kernels)
 {
-	staging->fetches_near = staging->first_cache >= LEAST_NEAR_CACHE;
-	staging->block_bytes = staging->fetches_near && size > PACKED_SIZE ? NEAR_BLOCK_BYTES :
-									     MAX_BLOCK_BYTES;
+	return staging->pack_row ||
+	       (size <= PACKED_SIZE && !kernels->loads_lines &&
+		magnitude(nest->streams[SRC].strides[nest->rank - 1]) >= PACKED_STRIDE);
 }
 
 /*
@@ -96,7 +99,8 @@ static int64_t cut_loop(int64_t extent, int64_t wanted, int64_t most, int64_t li
  * runs have the bytes wanted, as far as the block's size allows.
  */
 static void widen_block(struct engine_staging *staging, const struct engine_nest *nest,
-			uint32_t stream, uint32_t loop, int64_t size, int64_t wanted)
+			uint32_t stream, uint32_t loop, int64_t size, int64_t wanted,
+			int64_t block_bytes)
 {
 	const int64_t line = max(1, LINE_BYTES / size);
 	int64_t run_bytes = stream == SRC ? staging->src_size : size;
@@ -104,7 +108,7 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 
 	while (loop < nest->rank && !(mask >> loop & 1) && run_bytes < wanted) {
 		int64_t others = count_elements(staging->block, nest->rank) / staging->block[loop];
-		int64_t most = max(1, staging->block_bytes / (others * size));
+		int64_t most = max(1, block_bytes / (others * size));
 		int64_t extent = cut_loop(nest->extents[loop], divide_up(wanted, run_bytes), most,
 					  line, stream);
 
@@ -122,17 +126,17 @@ static void choose_block(struct engine_staging *staging, const struct engine_nes
 			 int64_t size, bool is_staged)
 {
 	const uint32_t last = nest->rank - 1;
-	const int64_t src_run = is_staged || staging->fetches_near ? SHORT_SRC_RUN_BYTES :
-								     SRC_RUN_BYTES;
+	const int64_t src_run = is_staged ? STAGED_SRC_RUN_BYTES : SRC_RUN_BYTES;
 	const int64_t dst_run = is_staged ? min(STAGED_DST_RUN_BYTES, STAGED_DST_RUN * size) :
 					    DST_RUN_BYTES;
+	const int64_t most = staging->packs || is_staged ? BLOCK_BYTES : LARGE_BLOCK_BYTES;
 
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
-	widen_block(staging, nest, DST, last, size, dst_run);
+	widen_block(staging, nest, DST, last, size, dst_run, most);
 	widen_block(staging, nest, SRC, staging->src_loop, size,
-		    src_run / size * staging->src_size);
-	widen_block(staging, nest, DST, last, size, staging->block_bytes);
+		    src_run / size * staging->src_size, most);
+	widen_block(staging, nest, DST, last, size, BLOCK_BYTES, BLOCK_BYTES);
 }
 
 /* What a block has side by side in the source: whole loops, and one that it cuts. */
@@ -154,18 +158,16 @@ static void find_rows(struct engine_staging *staging, const struct engine_nest *
 
 /* Rows have an odd number of lines, lest they meet in the same cache sets. */
 static void lay_out_rows(struct engine_staging *staging, const struct engine_nest *nest,
-			 int64_t size, const struct engine_transpose_kernels *kernels)
+			 int64_t size)
 {
 	const int64_t *strides = nest->streams[SRC].strides;
 	int64_t row_bytes = size * count_elements(staging->row, nest->rank);
 	int64_t pitch = round_up(row_bytes, LINE_BYTES);
-	const bool packs_small = staging->fetches_near || !kernels->loads_lines;
 
-	staging->packs = row_bytes >= PACKED_ROW_BYTES && staging->row[nest->rank - 1] == 1 &&
+	staging->packs = staging->packs && row_bytes >= PACKED_ROW_BYTES &&
+			 staging->row[nest->rank - 1] == 1 &&
 			 (staging->pack_row ||
-			  (size <= PACKED_SIZE && packs_small &&
-			   staging->block[nest->rank - 1] >= LINE_BYTES / size &&
-			   magnitude(strides[nest->rank - 1]) >= PACKED_STRIDE));
+			  staging->block[nest->rank - 1] >= LINE_BYTES / size);
 	if (pitch / LINE_BYTES % 2 == 0)
 		pitch += LINE_BYTES;
 	for (uint32_t d = nest->rank; d-- > 0; ) {
@@ -270,6 +272,10 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 		staging->strip[d] = min(staging->block[d], max(1, run_bytes / bytes));
 		bytes *= staging->strip[d];
 	}
+	staging->are_tiles = !memcmp(staging->strip, staging->tile, sizeof(staging->tile));
+	memcpy(staging->panel, staging->tile, sizeof(staging->panel));
+	staging->panel[columns] = staging->block[columns];
+	staging->panel[last] = staging->block[last];
 }
 
 /* Runs have a line between them. They are one where they go on from column to column. */
@@ -335,9 +341,7 @@ static engine_chain_kernel *choose_chain_kernel(const struct engine_staging *sta
 						const struct engine_nest *nest, int64_t size,
 						const struct engine_transpose_kernels *kernels)
 {
-	const bool is_one_tile = !memcmp(staging->strip, staging->tile, sizeof(staging->tile));
-
-	if (!staging->is_one_run || !is_one_tile || staging->run_bytes <= LINE_BYTES / 2 ||
+	if (!staging->is_one_run || !staging->are_tiles || staging->run_bytes <= LINE_BYTES / 2 ||
 	    staging->run_bytes >= LINE_BYTES ||
 	    staging->tile[nest->rank - 1] * size != staging->run_bytes)
 		return NULL;
@@ -373,11 +377,11 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size ||
 	    takes_rows_apart(staging, nest, size))
 		return false;
-	choose_cache(staging, size);
+	staging->packs = wants_packing(staging, nest, size, kernels);
 	staging->stream_kernel = stream_kernel;
 	choose_block(staging, nest, size, is_staged);
 	find_rows(staging, nest);
-	lay_out_rows(staging, nest, size, kernels);
+	lay_out_rows(staging, nest, size);
 	order_loops(staging, nest);
 	order_across(staging, nest->rank);
 	choose_join_kernels(staging, nest, size, kernels);

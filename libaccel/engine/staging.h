@@ -26,9 +26,6 @@ struct engine_staging {
 	int64_t src_size;			/* bytes of an element there */
 	engine_pack_row *pack_row;		/* NULL: rows are copied, if they are packed */
 	void *context;
-	uint64_t first_cache;			/* bytes of the first cache */
-	bool fetches_near;			/* blocks go there, else to the second one */
-	int64_t block_bytes;			/* of a block at most */
 	int64_t block[DRM_TESSERA_MAX_RANK];	/* extents of a block */
 	int64_t row[DRM_TESSERA_MAX_RANK];	/* of what a block has side by side in the source */
 	uint32_t order[DRM_TESSERA_MAX_RANK];	/* loops by strides of the source, largest first */
@@ -37,6 +34,8 @@ struct engine_staging {
 	int64_t packed[DRM_TESSERA_MAX_RANK];	/* strides of elements there */
 	int64_t strip[DRM_TESSERA_MAX_RANK];	/* of a strip */
 	int64_t tile[DRM_TESSERA_MAX_RANK];	/* and of the tiles that it has */
+	bool are_tiles;				/* each strip is one */
+	int64_t panel[DRM_TESSERA_MAX_RANK];	/* then: all tiles of a block's rows and columns */
 	engine_tile_kernel *stream_kernel;	/* NULL: rows begin within lines */
 	engine_join_kernel *join_kernel;	/* NULL: rows have no lines that wait */
 	engine_packed_join_kernel *packed_join_kernel;	/* in its place, or NULL */
@@ -52,8 +51,8 @@ struct engine_staging {
 /*
  * Cuts a nest whose last loop is contiguous in the destination, and whose loop src_loop is in the
  * source; elements have size bytes. stream_kernel, which may be NULL, is for a destination that
- * begins at a cache line. The members src_loop, src_size, first_cache and pack_row, with its
- * context, have been set. Returns false where this is of no use.
+ * begins at a cache line. The members src_loop, src_size and pack_row, with its context,
+ * have been set. Returns false where this is of no use.
  */
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
 			    int64_t size, const struct engine_transpose_kernels *kernels,

@@ -5,8 +5,8 @@
 #ifndef TESSERA_ENGINE_STAGING_ROOM_H
 #define TESSERA_ENGINE_STAGING_ROOM_H
 
-/* Of a block: in all, and in a row that is worth packing. */
-#define MAX_BLOCK_BYTES		65536
+/* Of a block: in all, if its rows are packed, and in a row that is worth packing. */
+#define BLOCK_BYTES		65536
 #define PACKED_ROW_BYTES	256
 
 /* Of a strip: in all, if it is stored at once, and rows. */

@@ -27,7 +27,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 
 /* In scratch: a block, two lines after each row; two strips, a line after each run; slots. */
 #define PACKED_BYTES										\
-	(MAX_BLOCK_BYTES / PACKED_ROW_BYTES * (PACKED_ROW_BYTES + 2 * LINE_BYTES))
+	(BLOCK_BYTES / PACKED_ROW_BYTES * (PACKED_ROW_BYTES + 2 * LINE_BYTES))
 #define NUM_SLOTS	1024
 
 /* Half a page further on: strips that lie in one page took half as long again, we know not why. */
@@ -52,49 +52,70 @@ _Static_assert(PIECE_BYTES / 2 * 3 <= HALF_BYTES && MAX_ROWS * LINE_BYTES <= HAL
 
 /* The source on its way to the caches, row by row. */
 struct inflow {
+	const struct engine_move *move;
+	const uint8_t *src;
 	struct steps blocks;
 	struct steps rows;
-	int64_t in_row;			/* bytes of the row that have been fetched */
+	const uint8_t *from;		/* what comes next of a row */
+	int64_t left;			/* bytes of it */
 	bool is_done;
 };
 
-static void next_row(struct inflow *inflow)
+static void begin_row(struct inflow *inflow)
 {
-	inflow->in_row = 0;
-	if (next_step(&inflow->rows))
-		return;
-	inflow->is_done = !next_step(&inflow->blocks);
-	enter_step(&inflow->rows, &inflow->blocks);
+	const struct engine_move *move = inflow->move;
+
+	inflow->from = inflow->src + offset_of(move->nest.streams[SRC].strides, inflow->rows.at,
+					       NULL, inflow->rows.rank);
+	inflow->left = step_bytes(&inflow->rows, move->staging.src_size);
 }
 
-/* The CPU takes the cache that is meant as a literal. */
-static inline void fetch_line(const uint8_t *from, bool is_near)
+static void begin_block(struct inflow *inflow)
 {
-	if (is_near)
-		__builtin_prefetch(from, 0, 3);
-	else
-		engine_fetch(from);
+	enter_step(&inflow->rows, &inflow->blocks);
+	begin_row(inflow);
+}
+
+static void begin_inflow(struct inflow *inflow, const struct engine_move *move, const uint8_t *src,
+			 const struct steps *blocks)
+{
+	*inflow = (struct inflow){
+		.move = move,
+		.src = src,
+		.blocks = *blocks,
+		.rows = {
+			.rank = blocks->rank,
+			.step = move->staging.row,
+			.order = move->staging.order,
+		},
+	};
+	begin_block(inflow);
+}
+
+/* Goes on to the next row of all blocks. */
+static void next_row(struct inflow *inflow)
+{
+	if (next_step(&inflow->rows)) {
+		begin_row(inflow);
+		return;
+	}
+	inflow->is_done = !next_step(&inflow->blocks);
+	begin_block(inflow);
 }
 
 /* Fetches so many bytes that come later. */
-static void fetch(struct inflow *inflow, const struct engine_move *move, const uint8_t *src,
-		  int64_t bytes)
+static void fetch(struct inflow *inflow, int64_t bytes)
 {
-	const int64_t *strides = move->nest.streams[SRC].strides;
-	const bool is_near = move->staging.fetches_near;
-
 	while (bytes > 0 && !inflow->is_done) {
-		int64_t left = step_bytes(&inflow->rows, move->staging.src_size) - inflow->in_row;
-		int64_t piece = min(bytes, left);
-		const uint8_t *from = src + inflow->in_row + offset_of(strides, inflow->rows.at,
-								       NULL, inflow->rows.rank);
+		int64_t piece = min(bytes, inflow->left);
 
 		for (int64_t byte = 0; byte < piece; byte += LINE_BYTES)
-			fetch_line(from + byte, is_near);
-		fetch_line(from + piece - 1, is_near);
+			engine_fetch(inflow->from + byte);
+		engine_fetch(inflow->from + piece - 1);
 		bytes -= piece;
-		inflow->in_row += piece;
-		if (piece == left)
+		inflow->from += piece;
+		inflow->left -= piece;
+		if (!inflow->left)
 			next_row(inflow);
 	}
 }
@@ -214,7 +235,7 @@ static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
 				  offset_of(staging->packed, rows.at, rows.first, rows.rank);
 
 		if (staging->pack_row) {
-			fetch(&pipeline->inflow, move, pipeline->src, count * staging->src_size);
+			fetch(&pipeline->inflow, count * staging->src_size);
 			staging->pack_row(staging->context, packed, rows.at, count);
 			continue;
 		}
@@ -228,7 +249,7 @@ static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
 static void fetch_beside(struct pipeline *pipeline, int64_t bytes)
 {
 	if (!pipeline->move->staging.pack_row)
-		fetch(&pipeline->inflow, pipeline->move, pipeline->src, bytes);
+		fetch(&pipeline->inflow, bytes);
 }
 
 /* Transposes a strip to where it is at home, or to the staging buffer, with these strides. */
@@ -562,19 +583,61 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	return true;
 }
 
-/* Strips of a block whose destination's rows begin with lines. */
-static int run_strips_directly(struct pipeline *pipeline)
+/*
+ * Transposes a panel, tile by tile, to where it is at home: down the rows, so that the destination
+ * is written along its lines.
+ */
+static int stream_panel(struct pipeline *pipeline)
 {
 	const struct engine_move *move = pipeline->move;
+	const uint32_t columns = move->staging.src_loop, last = move->nest.rank - 1;
+	const int64_t *step = move->staging.tile;
+	const int64_t width = step_extent(&pipeline->strips, columns);
+	const int64_t height = step_extent(&pipeline->strips, last);
+	const int64_t *src_strides;
+	const uint8_t *src = source_of_strip(pipeline, &src_strides);
+	uint8_t *dst = destination_of_strip(pipeline);
+	struct engine_tile tile = {
+		.dst_strides = { move->nest.streams[DST].strides[columns], move->size },
+		.src_strides = { move->size, src_strides[last] },
+	};
+	int error = 0;
+
+	for (int64_t c = 0; c < width && !error; c += step[columns]) {
+		tile.extents[0] = min(step[columns], width - c);
+		for (int64_t r = 0; r < height; r += step[last]) {
+			tile.extents[1] = min(step[last], height - r);
+			fetch_beside(pipeline, tile.extents[0] * tile.extents[1] * move->size);
+			move->staging.stream_kernel(dst + c * tile.dst_strides[0] + r * move->size,
+						    src + c * move->size + r * src_strides[last],
+						    &tile);
+		}
+		error = engine_run_advance(pipeline->run,
+					   (uint64_t)(tile.extents[0] * height * move->size));
+	}
+	return error;
+}
+
+/* Does so with a strip of several tiles. */
+static int stream_strip(struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t bytes = step_bytes(&pipeline->strips, move->size);
+
+	fetch_beside(pipeline, bytes);
+	transpose_strip(pipeline, move->staging.stream_kernel, pipeline->dst, NULL,
+			move->nest.streams[DST].strides);
+	return engine_run_advance(pipeline->run, (uint64_t)bytes);
+}
+
+/* Panels, or strips, of a block whose destination's rows begin with lines. */
+static int run_strips_directly(struct pipeline *pipeline)
+{
 	int error;
 
 	do {
-		int64_t bytes = step_bytes(&pipeline->strips, move->size);
-
-		fetch_beside(pipeline, bytes);
-		transpose_strip(pipeline, move->staging.stream_kernel, pipeline->dst, NULL,
-				move->nest.streams[DST].strides);
-		error = engine_run_advance(pipeline->run, (uint64_t)bytes);
+		error = pipeline->move->staging.are_tiles ? stream_panel(pipeline) :
+							    stream_strip(pipeline);
 	} while (!error && next_step(&pipeline->strips));
 	return error;
 }
@@ -650,7 +713,6 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 		},
 		.slots = (struct slots *)(run->scratch + SLOTS_PLACE),
 		.shared = (uint8_t (*)[LINE_BYTES])(run->scratch + SHARED_PLACE),
-		.inflow.rows = { .rank = rank, .step = staging->row, .order = staging->order },
 		.strips = { .rank = rank, .step = staging->strip },
 		.tiles = { .rank = rank, .step = staging->tile },
 	};
@@ -661,13 +723,14 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 						 staging->src_size);
 	pipeline.is_direct = staging->stream_kernel &&
 			     ((uintptr_t)pipeline.dst % LINE_BYTES == 0 || blocks.head[last]);
+	if (staging->are_tiles && pipeline.is_direct)
+		pipeline.strips.step = staging->panel;
 	if (staging->join_kernel && !pipeline.is_direct)
 		pipeline.strips.order = staging->across;
 	memset(pipeline.slots->next, 0, sizeof(pipeline.slots->next));
 	enter_nest(&blocks, &move->nest);
-	pipeline.inflow.blocks = blocks;
-	enter_step(&pipeline.inflow.rows, &blocks);
-	fetch(&pipeline.inflow, move, pipeline.src, step_bytes(&blocks, staging->src_size));
+	begin_inflow(&pipeline.inflow, move, pipeline.src, &blocks);
+	fetch(&pipeline.inflow, step_bytes(&blocks, staging->src_size));
 	do {
 		error = run_block(&pipeline, &blocks);
 	} while (!error && next_step(&blocks));

@@ -70,14 +70,19 @@ static inline void enter_nest(struct steps *steps, const struct engine_nest *nes
 	}
 }
 
-/* The sum of the strides of steps that are so far from the origin. */
+/*
+ * The sum of the strides of steps that are so far from the origin. Kept from compilers that would
+ * load two at a time: those wait for what has just been stored one by one.
+ */
 static inline int64_t offset_of(const int64_t *strides, const int64_t *at, const int64_t *origin,
 			 uint32_t rank)
 {
 	int64_t offset = 0;
 
-	for (uint32_t d = 0; d < rank; d++)
+	for (uint32_t d = 0; d < rank; d++) {
 		offset += strides[d] * (origin ? at[d] - origin[d] : at[d]);
+		__asm__("" : "+r" (offset));
+	}
 	return offset;
 }
 

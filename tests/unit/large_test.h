@@ -98,8 +98,6 @@ static inline void run_large(struct large *large, const struct large_run *run)
 	}
 	set_memory(large, bytes);
 	plan = create_large_plan(job);
-	/* where blocks are fetched to the second cache, or to the first */
-	plan->first_cache = run->at_end ? 32 << 10 : 48 << 10;
 	plan->streams = run->streams;
 	engine_plan_describe(plan, large->text, sizeof(large->text));
 	plan->scratch->is_taken = !run->has_scratch;

@@ -7,11 +7,6 @@
 #include "large_test.h"
 
 /* In the place of the engine's own. */
-uint64_t engine_first_level_cache(void)
-{
-	return 32 << 10;
-}
-
 uint64_t engine_last_level_cache(void)
 {
 	return 256 << 10;

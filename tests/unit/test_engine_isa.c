@@ -187,16 +187,6 @@ static void last_level_cache_has_a_size_and_keeps_it(void **state)
 	assert_int_equal(engine_last_level_cache(), bytes);
 }
 
-static void first_level_cache_is_no_larger_than_the_last(void **state)
-{
-	uint64_t bytes = engine_first_level_cache();
-
-	(void)state;
-	assert_true(bytes >= 4 << 10);
-	assert_true(bytes <= engine_last_level_cache());
-	assert_int_equal(engine_first_level_cache(), bytes);
-}
-
 int main(void)
 {
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, forget_variable, forget_variable)
@@ -214,7 +204,6 @@ int main(void)
 		TEST(sets_fall_back_to_the_portable_one_in_the_end),
 		TEST(portable_set_has_a_kernel_for_every_instruction),
 		TEST(last_level_cache_has_a_size_and_keeps_it),
-		TEST(first_level_cache_is_no_larger_than_the_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,6 +202,9 @@ extern engine_tile_kernel *const engine_deinterleave_avx512[ENGINE_NUM_INTERLEAV
  */
 extern engine_tile_kernel *const engine_lanes_avx512[];
 
+/* Of sides that are whole lines throughout, in squares of these, around the caches. */
+extern engine_tile_kernel *const engine_stream_lines_avx512[];
+
 engine_packed_join_kernel engine_join_packed_1_avx512, engine_join_packed_2_avx512;
 engine_pack_kernel engine_pack_rows_avx512;
 

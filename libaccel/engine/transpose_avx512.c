@@ -448,6 +448,13 @@ INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const int64_t *
 	};
 }
 
+/* Whether a tile that is streamed is whole lines in the source, too, and of whole squares. */
+INLINE bool are_lines(const uint8_t *src, const struct engine_tile *tile, int64_t side)
+{
+	return ((uintptr_t)src | (uint64_t)tile->src_strides[1]) % 64 == 0 &&
+	       (tile->extents[0] | tile->extents[1]) % side == 0;
+}
+
 /*
  * Down the rows of a strip of the source, so that the destination is written along its lines; what
  * is streamed, along a few rows of the source: the CPU follows no more of them. The last squares
@@ -558,6 +565,10 @@ TARGET static void stream_transpose_##size(uint8_t *dst, const uint8_t *src,			\
 	enum { SIDE = 64 / (size) };								\
 	int64_t width;										\
 												\
+	if (are_lines(src, tile, SIDE)) {							\
+		engine_stream_lines_avx512[shift](dst, src, tile);				\
+		return;										\
+	}											\
 	for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {					\
 		for (int64_t c = 0; c < tile->extents[0]; c += width) {				\
 			width = choose_width(tile, c, SIDE);					\

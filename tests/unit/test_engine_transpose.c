@@ -26,17 +26,20 @@ static size_t bytes_of_rows(int64_t count, int64_t pitch, int64_t row_bytes)
 	return (size_t)((count - 1) * pitch + row_bytes);
 }
 
-/* From guard page to guard page; the gaps between rows must stay as they are. */
+/*
+ * From guard page to guard page; the gaps between rows, of so many bytes, must stay as they are.
+ */
 static void check_kernel(engine_tile_kernel *kernel, int64_t size, int64_t columns, int64_t rows,
-			 bool at_end)
+			 int64_t dst_gap, int64_t src_gap, bool at_end)
 {
-	const int64_t dst_pitch = rows * size + 3, src_pitch = columns * size + 5;
+	const int64_t dst_pitch = rows * size + dst_gap, src_pitch = columns * size + src_gap;
 	const size_t dst_bytes = bytes_of_rows(columns, dst_pitch, rows * size);
 	const size_t src_bytes = bytes_of_rows(rows, src_pitch, columns * size);
 	const struct engine_tile tile = {
 		.extents = { columns, rows },
 		.dst_strides = { dst_pitch, size },
 		.src_strides = { size, src_pitch },
+		.ahead = src_gap % 64 ? 0 : 64,
 	};
 	uint8_t *from = new_bytes(src_bytes), *expected = new_bytes(dst_bytes);
 	struct guarded src = guarded_copy(from, src_bytes, at_end);
@@ -68,7 +71,34 @@ static void kernels_touch_their_elements_alone(void **state)
 			for (size_t i = 0; i < COUNT(sides) * COUNT(sides); i++)
 				check_kernel(isa->transpose->transpose[shift], 1 << shift,
 					     sides[i / COUNT(sides)], sides[i % COUNT(sides)],
-					     i % 2);
+					     3, 5, i % 2);
+	}
+}
+
+/*
+ * A destination of whole lines, from so many squares of lines below each other and beside each
+ * other: from lines, and from rows that begin anywhere.
+ */
+static void check_streaming_kernel(engine_tile_kernel *kernel, uint32_t shift, int64_t below,
+				   int64_t beside)
+{
+	const int64_t side = 64 >> shift;
+
+	for (int64_t src_gap = 0; src_gap <= 64; src_gap += 32)
+		check_kernel(kernel, 1 << shift, beside * side, below * side, 64, src_gap, true);
+}
+
+static void kernels_stream_any_number_of_squares(void **state)
+{
+	(void)state;
+	for (uint32_t k = 0; engine_isa_at(k); k++) {
+		engine_tile_kernel *const *kernels = engine_isa_at(k)->transpose->stream_transpose;
+
+		if (!engine_isa_at(k)->is_available())
+			continue;
+		for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++)
+			for (int64_t n = 0; kernels[shift] && n < 27; n++)
+				check_streaming_kernel(kernels[shift], shift, 1 + n / 3, 1 + n % 3);
 	}
 }
 
@@ -491,6 +521,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_touch_their_elements_alone),
+		cmocka_unit_test(kernels_stream_any_number_of_squares),
 		cmocka_unit_test(lines_are_streamed_to_their_end),
 		cmocka_unit_test(lines_are_streamed_and_what_is_left_of_a_piece_waits),
 		cmocka_unit_test(rows_that_are_far_away_are_packed),

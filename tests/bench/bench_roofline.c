@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the memory of this machine gives to one thread, and so what a copy can reach at best: reads,
- * writes (by two threads, too), copies, and copies whose source is taken piece by piece from rows
- * 16 KiB apart, as a transposition does. Each beside memcpy of 64 MiB in the same rounds, as a
- * ratio of bytes read and written; with pages of 4 KiB and, as far as the kernel has them, of
- * 2 MiB.
+ * writes (by two threads, too), copies, copies whose source is taken piece by piece from rows
+ * 16 KiB apart, as a transposition does, and writes to such rows. Each beside memcpy of 64 MiB in
+ * the same rounds, as a ratio of bytes read and written; with pages of 4 KiB and, as far as the
+ * kernel has them, of 2 MiB.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -18,6 +18,10 @@
 #define SIZE		((size_t)64 << 20)
 #define PITCH		((size_t)16384)
 #define AHEAD		((size_t)2048)
+
+/* Rows that are written piece by piece, and those of a block; all fit if a line lies between. */
+#define NUM_ROWS	((size_t)3584)
+#define BLOCK_ROWS	((size_t)512)
 #define NUM_ROUNDS	11
 
 #if defined(__x86_64__)
@@ -179,6 +183,35 @@ WITH_AVX static void stream_pieces_ahead(const struct memory *memory, size_t pie
 	_mm_sfence();
 }
 
+/* A piece of each row of a block, then the next of each row. */
+WITH_AVX static void stream_to_rows(char *destination, size_t piece, size_t pitch)
+{
+	__m256 value = _mm256_set1_ps(1);
+
+	for (size_t first = 0; first < NUM_ROWS; first += BLOCK_ROWS) {
+		for (size_t column = 0; column < PITCH; column += piece) {
+			for (size_t row = first; row < first + BLOCK_ROWS; row++) {
+				char *to = destination + row * pitch + column;
+
+				for (size_t i = 0; i < piece; i += 32)
+					_mm256_stream_ps((float *)(to + i), value);
+			}
+		}
+	}
+	_mm_sfence();
+}
+
+static void stream_to_even_rows(const struct memory *memory, size_t piece)
+{
+	stream_to_rows(memory->destination, piece, PITCH);
+}
+
+/* Columns of these are in other sets of the caches, row by row. */
+static void stream_to_odd_rows(const struct memory *memory, size_t piece)
+{
+	stream_to_rows(memory->destination, piece, PITCH + 64);
+}
+
 /* What is measured; the first is what the others are compared with. */
 static const struct kind {
 	const char *what;
@@ -211,6 +244,18 @@ static const struct kind {
 	  2 * SIZE },
 	{ "copy in pieces of 4096 bytes, streaming, prefetched", stream_pieces_ahead, 4096,
 	  2 * SIZE },
+	{ "write of 64 bytes of each row, 16384 bytes apart, streaming", stream_to_even_rows, 64,
+	  NUM_ROWS * PITCH },
+	{ "write of 128 bytes of each row, 16384 bytes apart, streaming", stream_to_even_rows, 128,
+	  NUM_ROWS * PITCH },
+	{ "write of 256 bytes of each row, 16384 bytes apart, streaming", stream_to_even_rows, 256,
+	  NUM_ROWS * PITCH },
+	{ "write of 1024 bytes of each row, 16384 bytes apart, streaming", stream_to_even_rows,
+	  1024, NUM_ROWS * PITCH },
+	{ "write of 64 bytes of each row, 16448 bytes apart, streaming", stream_to_odd_rows, 64,
+	  NUM_ROWS * PITCH },
+	{ "write of 256 bytes of each row, 16448 bytes apart, streaming", stream_to_odd_rows, 256,
+	  NUM_ROWS * PITCH },
 };
 
 #define NUM_KINDS	(sizeof(kinds) / sizeof(kinds[0]))

@@ -202,7 +202,10 @@ extern engine_tile_kernel *const engine_deinterleave_avx512[ENGINE_NUM_INTERLEAV
  */
 extern engine_tile_kernel *const engine_lanes_avx512[];
 
-/* Of sides that are whole lines throughout, in squares of these, around the caches. */
+/*
+ * Around the caches, by log2 of an element's size: rows of both sides begin with lines, and both
+ * extents are multiples of as many elements as a line has.
+ */
 extern engine_tile_kernel *const engine_stream_lines_avx512[];
 
 engine_packed_join_kernel engine_join_packed_1_avx512, engine_join_packed_2_avx512;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Transposes of whole lines to whole lines around the caches by AVX-512 (F, BW, DQ, VL, VBMI).
- * Contract in kernels.h, for tiles as engine_are_lines_avx512() has them. Memory has the more under
- * way the fewer instructions there are between loads and stores, so nothing else is done here.
+ * Contract in kernels.h, at engine_stream_lines_avx512. Memory has the more under way the fewer
+ * instructions there are between loads and stores, so nothing else is done here.
  */
 #ifdef __x86_64__
 #include "kernels.h"

@@ -206,7 +206,7 @@ static void stream_to_even_rows(const struct memory *memory, size_t piece)
 	stream_to_rows(memory->destination, piece, PITCH);
 }
 
-/* Columns of these are in other sets of the caches, row by row. */
+/* From row to row what is written is a line further on. */
 static void stream_to_odd_rows(const struct memory *memory, size_t piece)
 {
 	stream_to_rows(memory->destination, piece, PITCH + 64);

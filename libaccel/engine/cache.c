@@ -4,11 +4,15 @@
  */
 #include <stdbool.h>
 #include <stdio.h>
+#include <unistd.h>
 
+#include "arithmetic.h"
 #include "cache.h"
 
-/* What most machines have at least, where the system does not know. */
-#define LIKELY_BYTES	(8ull << 20)
+/* What most machines have at least, where nobody knows. */
+#define LEAST_LIKELY_BYTES	(8ll << 20)
+/* What a core mostly has a part in at the most where the CPU tells of all its caches in one sum. */
+#define MOST_LIKELY_BYTES	(32ll << 20)
 
 /* Reads how large a cache of the first CPU is; false if there is none. */
 static bool read_size(int cache, uint64_t *bytes)
@@ -28,9 +32,17 @@ static bool read_size(int cache, uint64_t *bytes)
 	return is_read;
 }
 
+/* What sysconf() knows by the CPU itself: it may add up what several groups of cores have each. */
+static uint64_t guess_size(void)
+{
+	int64_t bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+
+	return (uint64_t)(bytes > 0 ? min(bytes, MOST_LIKELY_BYTES) : LEAST_LIKELY_BYTES);
+}
+
 /*
- * The largest cache that the first CPU has a part in. sysconf() adds up those of all sockets on
- * some machines.
+ * The largest cache that the first CPU has a part in. In some virtual machines the system knows of
+ * none.
  */
 static uint64_t ask_for_largest_cache(void)
 {
@@ -39,7 +51,7 @@ static uint64_t ask_for_largest_cache(void)
 	for (int k = 0; read_size(k, &bytes); k++)
 		if (bytes > largest)
 			largest = bytes;
-	return largest ? largest : LIKELY_BYTES;
+	return largest ? largest : guess_size();
 }
 
 /* Threads that ask at a time get the same answer. */

@@ -2,6 +2,8 @@
 /*
  * Instruction sets: which is chosen, what asks for one, and that none lacks a kernel.
  */
+#include <unistd.h>
+
 #include "engine/cache.h"
 #include "engine/isa.h"
 #include "engine/kernels.h"
@@ -187,6 +189,14 @@ static void last_level_cache_has_a_size_and_keeps_it(void **state)
 	assert_int_equal(engine_last_level_cache(), bytes);
 }
 
+static void sum_of_last_level_caches_is_not_taken_for_one(void **state)
+{
+	(void)state;
+	if (access("/sys/devices/system/cpu/cpu0/cache/index0/size", F_OK) == 0)
+		skip();
+	assert_true(engine_last_level_cache() <= 32 << 20);
+}
+
 int main(void)
 {
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, forget_variable, forget_variable)
@@ -204,6 +214,7 @@ int main(void)
 		TEST(sets_fall_back_to_the_portable_one_in_the_end),
 		TEST(portable_set_has_a_kernel_for_every_instruction),
 		TEST(last_level_cache_has_a_size_and_keeps_it),
+		TEST(sum_of_last_level_caches_is_not_taken_for_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

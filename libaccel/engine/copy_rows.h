@@ -236,8 +236,10 @@ INLINE void stream_row(struct line *line, uint8_t *dst, const uint8_t *src, int6
 static TARGET void stream_rows(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 			       int64_t bytes)
 {
-	struct line line = { .filled = 0 };
+	struct line line;
 
+	/* alone: string instructions, which set all of it to zero, wait for streaming stores */
+	line.filled = 0;
 	if (((uint64_t)(uintptr_t)dst | (uint64_t)tile->dst_strides[0] | (uint64_t)bytes) %
 	    LINE_BYTES == 0) {
 		for (int64_t j = 0; j < tile->extents[0]; j++)

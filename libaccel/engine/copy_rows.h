@@ -167,15 +167,8 @@ static TARGET void copy_rows(uint8_t *dst, const uint8_t *src, const struct engi
 			dst, src, tile, bytes);
 }
 
-/* Rows from which on it pays to ask for what comes next in them, and how far ahead. */
+/* Rows from which on it pays to ask for what comes next in them. */
 #define LONG_ROW_BYTES	8192
-#define LONG_ROW_AHEAD	2048
-
-/* Asks for a line that is read soon and only once: it need not stay in the caches behind that. */
-INLINE void fetch_once(const uint8_t *src)
-{
-	__builtin_prefetch(BEYOND(src, LONG_ROW_AHEAD), 0, 0);
-}
 
 /* Stores whole lines, to where they belong, around the caches. */
 INLINE void stream_lines(uint8_t *dst, const uint8_t *src, int64_t bytes, int64_t ahead)
@@ -189,7 +182,7 @@ INLINE void stream_lines(uint8_t *dst, const uint8_t *src, int64_t bytes, int64_
 		for (int k = 0; ahead && k < 2; k++)
 			fetch(src + i + k * LINE_BYTES, ahead);
 		for (int k = 0; is_long && k < 2; k++)
-			fetch_once(src + i + k * LINE_BYTES);
+			engine_fetch_on(src + i + k * LINE_BYTES);
 		for (int k = 0; k < LINE_BYTES * 2 / VECTOR_BYTES; k++)
 			v[k] = *(const vector *)(src + i + k * VECTOR_BYTES);
 		for (int k = 0; k < LINE_BYTES * 2 / VECTOR_BYTES; k++)

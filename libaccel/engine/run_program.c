@@ -13,6 +13,7 @@
 #include "arithmetic.h"
 #include "kernels.h"
 #include "panel.h"
+#include "place.h"
 #include "run_crossed.h"
 
 /* As panels have them. */
@@ -441,7 +442,7 @@ static void fetch(const struct pass *pass, uint32_t k, const struct block *block
 	}
 }
 
-/* Not those that are read where they lie: the CPU sees them come. */
+/* Not those that are read where they lie: these are fetched row by row. */
 static void fetch_sources(const struct pass *pass, const struct block *block)
 {
 	for (uint32_t k = 1; k < pass->run->plan->num_operands; k++)
@@ -503,16 +504,30 @@ static void compute_to(const struct pass *pass, const struct rows *rows, uint8_t
 	}
 }
 
+/* Fetches as much of what comes after a row that is read where it lies. */
+static void fetch_after(const uint8_t *row, int64_t bytes)
+{
+	for (int64_t byte = 0; byte < bytes; byte += LINE_BYTES)
+		engine_fetch_on(row + byte);
+}
+
 static void compute_row(struct rows *rows, const struct pass *pass, int64_t n, int64_t r, int64_t j)
 {
 	const struct engine_program *program = &pass->run->plan->program;
+	const uint32_t lying = pass->manner.direct & ~pass->panels.crossed;
+	const uint32_t fetched = pass->run->scratch ? lying : 0;
 	uint8_t *result = row_at(rows, pass, 0, n, r, j);
 
 	/* the result's comes first: where it is a source's own, both are the same */
 	if (!(pass->manner.direct & 1))
 		rows->strips[program->result] = result;
-	for (uint32_t k = 1; k < rows->num_operands; k++)
-		rows->strips[strip_of(pass, k)] = row_at(rows, pass, k, n, r, j);
+	for (uint32_t k = 1; k < rows->num_operands; k++) {
+		uint8_t *row = row_at(rows, pass, k, n, r, j);
+
+		rows->strips[strip_of(pass, k)] = row;
+		if (fetched >> k & 1)
+			fetch_after(row, rows->bytes[k]);
+	}
 	if (pass->manner.direct & 1)
 		compute_to(pass, rows, result);
 	else

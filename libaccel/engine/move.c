@@ -110,12 +110,50 @@ static int run_tile(struct engine_run *run, const struct engine_move *move, uint
 	return 0;
 }
 
+/* Many tiles that are a block each: little is done between the kernel's calls. */
+static int run_small_tiles(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
+			   const uint8_t *src)
+{
+	const struct engine_nest *nest = &move->nest;
+	const uint32_t last = nest->rank - 1;
+	const int64_t dst_stride = nest->streams[DST].strides[last];
+	const int64_t src_stride = nest->streams[SRC].strides[last];
+	const int64_t bytes = move->tile.extents[0] * move->tile.extents[1] * move->size;
+	const int64_t turn = max(1, ENGINE_REPORT_BYTES / bytes);
+	struct engine_walk walk;
+	int error = 0;
+
+	engine_walk_begin(&walk, nest, last);
+	do {
+		uint8_t *to = dst + walk.offsets[DST];
+		const uint8_t *from = src + walk.offsets[SRC];
+
+		for (int64_t k = 0; k < nest->extents[last] && !error; ) {
+			const int64_t count = min(turn, nest->extents[last] - k);
+
+			for (const int64_t end = k + count; k < end; k++)
+				move->kernel(to + k * dst_stride, from + k * src_stride,
+					     &move->tile);
+			error = engine_run_advance(run, (uint64_t)(count * bytes));
+		}
+	} while (!error && engine_walk_next(&walk));
+	return error;
+}
+
+static bool is_one_block(const struct engine_move *move)
+{
+	return next_extent(move->tile.extents[0], move->block[0]) == move->tile.extents[0] &&
+	       next_extent(move->tile.extents[1], move->block[1]) == move->tile.extents[1];
+}
+
 static int run_tiles(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
 		     const uint8_t *src)
 {
 	struct engine_walk walk;
 	int error;
 
+	if (move->nest.rank && !move->packs && is_one_block(move))
+		return run_small_tiles(run, move, dst, src);
 	engine_walk_begin(&walk, &move->nest, move->nest.rank);
 	do {
 		error = (move->packs ? engine_move_run_packed : run_tile)(

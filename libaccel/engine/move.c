@@ -178,15 +178,24 @@ engine_tile_kernel *engine_move_stream_kernel(const struct engine_move *move,
 	return isa->transpose->stream_transpose[__builtin_ctzll((uint64_t)move->size)];
 }
 
-/* Whether rows of lines that are so far apart meet in the same few sets of a cache. */
-static bool is_aliased(int64_t stride)
+/* Whether rows of the source that are so far apart have lines in the same few sets of a cache. */
+static bool are_in_few_sets(int64_t stride)
 {
 	return stride % 2048 == 0;
 }
 
 /*
- * Whether what is fetched stays in the first cache until it is streamed: neither side's rows crowd
- * each other out. Where an index says where rows begin, they may begin anywhere.
+ * Whether stores to rows of the destination that are so far apart wait for each other: their lines
+ * belong to one or two of the 16 parts of the last cache.
+ */
+static bool are_in_few_parts(int64_t stride)
+{
+	return stride % 512 == 0;
+}
+
+/*
+ * Whether what is fetched stays in the first cache until it is streamed, and is streamed without
+ * waiting. Where an index says where rows begin, they may begin anywhere.
  */
 static bool can_stream_tiles(const struct engine_move *move, const struct engine_plan *plan,
 			     uint32_t loop)
@@ -201,7 +210,7 @@ static bool can_stream_tiles(const struct engine_move *move, const struct engine
 	       place % LINE_BYTES == 0 && row_bytes % LINE_BYTES == 0 &&
 	       row_bytes >= LEAST_STREAMED_BYTES &&
 	       nest->extents[loop] * move->size >= STREAMED_ROW_BYTES &&
-	       !is_aliased(dst->strides[loop]) && !is_aliased(src->strides[last]);
+	       !are_in_few_parts(dst->strides[loop]) && !are_in_few_sets(src->strides[last]);
 }
 
 /* A block is as wide as to fetch rows with effect, and as high as the destination is wide. */

@@ -51,6 +51,8 @@ static const struct pair {
 	  { .extents = { 4096, 4096 } }, { .extents = { 4096, 4096 }, .offset = 1 } },
 	{ "transpose, 4-byte elements, rows of a slice", 2, { 1, 0 },
 	  { .extents = { 4096, 4096 } }, { .extents = { 4096, 4096 }, .padding = 3 } },
+	{ "transpose, 4-byte elements, rows of 17 KiB", 2, { 1, 0 },
+	  { .extents = { 4096, 4096 } }, { .extents = { 4352, 4352 } } },
 	{ "transpose, 1-byte elements", 0, { 1, 0 },
 	  { .extents = { 8192, 8192 } }, { .extents = { 8191, 8193 } } },
 	{ "transpose, 1-byte elements, one further on", 0, { 1, 0 },

@@ -300,24 +300,40 @@ static void rows_off_cache_lines_are_streamed_whole(void **state)
 		}
 }
 
-static void rows_of_whole_lines_are_streamed_at_once(void **state)
+/* To rows of so many bytes: in blocks of several strips, or tile by tile. */
+static void check_rows_of_whole_lines(int64_t row_bytes, bool in_strips)
 {
-	(void)state;
 	for (uint32_t size_shift = 0; size_shift <= 4; size_shift++) {
 		const struct permutation p = {
-			3, size_shift, { 2, 1024 >> size_shift, 77 + (1024 >> size_shift) },
+			3, size_shift,
+			{ 2, (uint64_t)row_bytes >> size_shift, 77 + (1024 >> size_shift) },
 			{ 0, 2, 1 }, 0
 		};
 		const struct engine_isa *isa = engine_isa_choose();
 		char text[160];
 
 		describe_streaming(&p, text, sizeof(text));
-		if (isa->transpose->stream_transpose[size_shift])
+		if (isa->transpose->stream_transpose[size_shift]) {
 			assert_null(strstr(text, "staged"));
-		else
+			assert_int_equal(!!strstr(text, " by "), in_strips);
+		} else {
 			assert_non_null(strstr(text, "staged"));
+		}
 		check_streaming(&p);
 	}
+}
+
+static void rows_of_whole_lines_are_streamed_at_once(void **state)
+{
+	(void)state;
+	check_rows_of_whole_lines(1088, false);
+}
+
+static void rows_of_few_parts_of_the_cache_are_streamed_in_strips(void **state)
+{
+	(void)state;
+	check_rows_of_whole_lines(1024, true);
+	check_rows_of_whole_lines(1536, true);
 }
 
 static void blocks_are_cut_at_lines_of_the_destination(void **state)
@@ -528,6 +544,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(large_transpose_goes_through_staging),
 		cmocka_unit_test(rows_off_cache_lines_are_streamed_whole),
 		cmocka_unit_test(rows_of_whole_lines_are_streamed_at_once),
+		cmocka_unit_test(rows_of_few_parts_of_the_cache_are_streamed_in_strips),
 		cmocka_unit_test(blocks_are_cut_at_lines_of_the_destination),
 		cmocka_unit_test(gathered_planes_off_cache_lines_are_transposed),
 		cmocka_unit_test(small_loops_join_into_long_runs),

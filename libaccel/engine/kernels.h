@@ -72,6 +72,13 @@ struct engine_bordered_rows {
 typedef void engine_bordered_kernel(struct engine_line *line, const uint8_t *src,
 				    const struct engine_bordered_rows *rows);
 
+/*
+ * A tile whose destination's rows begin at cache lines, by streaming stores. For each line stored
+ * one is fetched: they are side by side, from next on.
+ */
+typedef void engine_beside_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+				  const uint8_t *next);
+
 /* Copies whole cache lines around the caches; dst is at the beginning of one. */
 typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes);
 
@@ -159,6 +166,8 @@ struct engine_transpose_kernels {
 	 * kernel stores whole lines.
 	 */
 	engine_tile_kernel *stream_transpose[ENGINE_NUM_SIZES];
+	/* the same, beside fetching; NULL where that gains nothing */
+	engine_beside_kernel *stream_beside[ENGINE_NUM_SIZES];
 	/* by log2 of an element's size, 1 to 8 bytes; NULL where short runs are as fast */
 	engine_rows_kernel *const *transpose_rows;
 	int64_t most_steps;	/* of an element, from column to column of such rows: 1 or 2 */
@@ -204,9 +213,11 @@ extern engine_tile_kernel *const engine_lanes_avx512[];
 
 /*
  * Around the caches, by log2 of an element's size: rows of both sides begin with lines, and both
- * extents are multiples of as many elements as a line has.
+ * extents are multiples of as many elements as a line has. Others do so beside fetching.
  */
 extern engine_tile_kernel *const engine_stream_lines_avx512[];
+engine_beside_kernel engine_stream_beside_4_avx512, engine_stream_beside_8_avx512,
+		     engine_stream_beside_16_avx512;
 
 engine_packed_join_kernel engine_join_packed_1_avx512, engine_join_packed_2_avx512;
 engine_pack_kernel engine_pack_rows_avx512;

@@ -31,8 +31,8 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 
 /*
  * A strip, which stays in the first cache with all that is done to it. Fetching and storing take
- * turns all the better the smaller it is (DIRECT_BYTES); runs by way of the staging buffer cost
- * something each.
+ * turns all the better the smaller the bites are (DIRECT_BYTES): what is asked for while too much
+ * is under way, some CPUs forget. Runs by way of the staging buffer cost something each.
  */
 #define STAGED_BYTES	4096
 #define RUN_BYTES	256
@@ -273,6 +273,10 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 		bytes *= staging->strip[d];
 	}
 	staging->are_tiles = !memcmp(staging->strip, staging->tile, sizeof(staging->tile));
+	/* squares of bytes are stored by fours */
+	staging->bite = height;
+	if (size > 1)
+		staging->bite = min(height, max(1, DIRECT_BYTES / (width * size * line)) * line);
 	memcpy(staging->panel, staging->tile, sizeof(staging->panel));
 	staging->panel[columns] = staging->block[columns];
 	staging->panel[last] = staging->block[last];
@@ -379,6 +383,8 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 		return false;
 	staging->packs = wants_packing(staging, nest, size, kernels);
 	staging->stream_kernel = stream_kernel;
+	staging->beside_kernel = staging->pack_row ? NULL :
+				 kernels->stream_beside[__builtin_ctzll((uint64_t)size)];
 	choose_block(staging, nest, size, is_staged);
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);

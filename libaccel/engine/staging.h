@@ -36,7 +36,9 @@ struct engine_staging {
 	int64_t tile[DRM_TESSERA_MAX_RANK];	/* and of the tiles that it has */
 	bool are_tiles;				/* each strip is one */
 	int64_t panel[DRM_TESSERA_MAX_RANK];	/* then: all tiles of a block's rows and columns */
+	int64_t bite;				/* rows of it that are streamed at a time */
 	engine_tile_kernel *stream_kernel;	/* NULL: rows begin within lines */
+	engine_beside_kernel *beside_kernel;	/* the same beside fetching, or NULL */
 	engine_join_kernel *join_kernel;	/* NULL: rows have no lines that wait */
 	engine_packed_join_kernel *packed_join_kernel;	/* in its place, or NULL */
 	engine_chain_kernel *chain_kernel;	/* NULL: columns do not make lines in registers */

@@ -103,20 +103,34 @@ static void next_row(struct inflow *inflow)
 	begin_block(inflow);
 }
 
+/*
+ * Takes so many bytes that come next, if they are side by side, to fetch them: their last line has
+ * been asked for. Returns where they begin, or NULL.
+ */
+static const uint8_t *take_piece(struct inflow *inflow, int64_t bytes)
+{
+	const uint8_t *from = inflow->from;
+
+	if (inflow->is_done || inflow->left < bytes)
+		return NULL;
+	engine_fetch(from + bytes - 1);
+	inflow->from += bytes;
+	inflow->left -= bytes;
+	if (!inflow->left)
+		next_row(inflow);
+	return from;
+}
+
 /* Fetches so many bytes that come later. */
 static void fetch(struct inflow *inflow, int64_t bytes)
 {
 	while (bytes > 0 && !inflow->is_done) {
-		int64_t piece = min(bytes, inflow->left);
+		const int64_t piece = min(bytes, inflow->left);
+		const uint8_t *from = take_piece(inflow, piece);
 
 		for (int64_t byte = 0; byte < piece; byte += LINE_BYTES)
-			engine_fetch(inflow->from + byte);
-		engine_fetch(inflow->from + piece - 1);
+			engine_fetch(from + byte);
 		bytes -= piece;
-		inflow->from += piece;
-		inflow->left -= piece;
-		if (!inflow->left)
-			next_row(inflow);
 	}
 }
 
@@ -583,6 +597,22 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	return true;
 }
 
+/* Streams a tile, and fetches as much of the next block: line by line, if that is side by side. */
+static void stream_tile(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+			const struct engine_tile *tile)
+{
+	const struct engine_staging *staging = &pipeline->move->staging;
+	const int64_t bytes = tile->extents[0] * tile->extents[1] * pipeline->move->size;
+	const uint8_t *next = staging->beside_kernel ? take_piece(&pipeline->inflow, bytes) : NULL;
+
+	if (next) {
+		staging->beside_kernel(dst, src, tile, next);
+	} else {
+		fetch_beside(pipeline, bytes);
+		staging->stream_kernel(dst, src, tile);
+	}
+}
+
 /*
  * Transposes a panel, tile by tile, to where it is at home: down the rows, so that the destination
  * is written along its lines.
@@ -591,7 +621,7 @@ static int stream_panel(struct pipeline *pipeline)
 {
 	const struct engine_move *move = pipeline->move;
 	const uint32_t columns = move->staging.src_loop, last = move->nest.rank - 1;
-	const int64_t *step = move->staging.tile;
+	const int64_t step = move->staging.tile[columns], bite = move->staging.bite;
 	const int64_t width = step_extent(&pipeline->strips, columns);
 	const int64_t height = step_extent(&pipeline->strips, last);
 	const int64_t *src_strides;
@@ -603,14 +633,12 @@ static int stream_panel(struct pipeline *pipeline)
 	};
 	int error = 0;
 
-	for (int64_t c = 0; c < width && !error; c += step[columns]) {
-		tile.extents[0] = min(step[columns], width - c);
-		for (int64_t r = 0; r < height; r += step[last]) {
-			tile.extents[1] = min(step[last], height - r);
-			fetch_beside(pipeline, tile.extents[0] * tile.extents[1] * move->size);
-			move->staging.stream_kernel(dst + c * tile.dst_strides[0] + r * move->size,
-						    src + c * move->size + r * src_strides[last],
-						    &tile);
+	for (int64_t c = 0; c < width && !error; c += step) {
+		tile.extents[0] = min(step, width - c);
+		for (int64_t r = 0; r < height; r += bite) {
+			tile.extents[1] = min(bite, height - r);
+			stream_tile(pipeline, dst + c * tile.dst_strides[0] + r * move->size,
+				    src + c * move->size + r * src_strides[last], &tile);
 		}
 		error = engine_run_advance(pipeline->run,
 					   (uint64_t)(tile.extents[0] * height * move->size));

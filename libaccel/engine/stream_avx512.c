@@ -14,9 +14,11 @@
  */
 #define MOST_COLUMNS	32
 
-/* Column c, or what waits for its turn. */
-INLINE void put_column(uint8_t *to, int c, __m512i column, __m512i *late)
+/* Column c, or what waits for its turn; beside it a line is fetched, if there is one to be. */
+INLINE void put_column(uint8_t *to, int c, __m512i column, __m512i *late, const uint8_t *next)
 {
+	if (next)
+		engine_fetch(next);
 	if (c < MOST_COLUMNS)
 		_mm512_stream_si512((__m512i *)to, column);
 	else
@@ -26,7 +28,7 @@ INLINE void put_column(uint8_t *to, int c, __m512i column, __m512i *late)
 /* Rows of 64 bytes in groups, as in transpose_avx512.c. The last columns go to late. */
 #define DEFINE_SQUARE(size, rounds)								\
 INLINE void square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,			\
-			  int64_t src_stride, __m512i *late)					\
+			  int64_t src_stride, __m512i *late, const uint8_t *next)		\
 {												\
 	enum { N = 16 / (size) };								\
 	const uint64_t step = (uint64_t)N * (uint64_t)dst_stride;				\
@@ -49,7 +51,8 @@ INLINE void square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,	
 		UNROLL										\
 		for (int lane = 0; lane < 4; lane++)						\
 			put_column(BEYOND(to, (uint64_t)lane * step), lane * N + k,		\
-				   r[lane * N + k], late);					\
+				   r[lane * N + k], late,					\
+				   next ? next + (4 * k + lane) * 64 : NULL);			\
 		ADVANCE(to, dst_stride);							\
 	}											\
 }
@@ -92,7 +95,7 @@ TARGET static void stream_##size(uint8_t *dst, const uint8_t *src,				\
 				if (tile->ahead)						\
 					fetch_ahead(from, src_stride, SIDE, tile->ahead);	\
 				square_##size(to + k * 64, dst_stride, from, src_stride,	\
-					      late[k]);						\
+					      late[k], NULL);					\
 				from += SIDE * src_stride;					\
 			}									\
 			for (int64_t k = 0; k < squares && COUNT > 1; k++)			\
@@ -111,5 +114,28 @@ DEFINE_STREAM(16)
 engine_tile_kernel *const engine_stream_lines_avx512[] = {
 	stream_1, stream_2, stream_4, stream_8, stream_16,
 };
+
+/* The same, and for each line stored one is fetched: bursts of requests are forgotten in part. */
+#define DEFINE_STREAM_BESIDE(size)								\
+TARGET __attribute__((nonnull))									\
+void engine_stream_beside_##size##_avx512(uint8_t *dst, const uint8_t *src,			\
+					  const struct engine_tile *tile, const uint8_t *next)	\
+{												\
+	enum { SIDE = 64 / (size) };								\
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
+												\
+	for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {					\
+		for (int64_t c = 0; c < tile->extents[0]; c += SIDE) {				\
+			square_##size(dst + c * dst_stride + r * (size), dst_stride,		\
+				      src + r * src_stride + c * (size), src_stride, NULL,	\
+				      next);							\
+			next += SIDE * 64;							\
+		}										\
+	}											\
+}
+
+DEFINE_STREAM_BESIDE(4)
+DEFINE_STREAM_BESIDE(8)
+DEFINE_STREAM_BESIDE(16)
 
 #endif /* __x86_64__ */

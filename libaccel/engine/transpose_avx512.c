@@ -583,6 +583,26 @@ DEFINE_TRANSPOSE(4, 2)
 DEFINE_TRANSPOSE(8, 3)
 DEFINE_TRANSPOSE(16, 4)
 
+/* Where the tile is no whole lines, what is to be fetched is so before. */
+#define DEFINE_STREAM_BESIDE(size)								\
+TARGET static void stream_beside_##size(uint8_t *dst, const uint8_t *src,			\
+					const struct engine_tile *tile, const uint8_t *next)	\
+{												\
+	const int64_t bytes = tile->extents[0] * tile->extents[1] * (size);			\
+												\
+	if (are_lines(src, tile, 64 / (size))) {						\
+		engine_stream_beside_##size##_avx512(dst, src, tile, next);			\
+		return;										\
+	}											\
+	for (int64_t byte = 0; byte < bytes; byte += 64)					\
+		engine_fetch(next + byte);							\
+	stream_transpose_##size(dst, src, tile);						\
+}
+
+DEFINE_STREAM_BESIDE(4)
+DEFINE_STREAM_BESIDE(8)
+DEFINE_STREAM_BESIDE(16)
+
 /* The same from a point of the tile on. */
 INLINE struct engine_join join_from(const struct engine_join *join, int64_t column, int64_t row)
 {
@@ -932,6 +952,7 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 		stream_transpose_1, stream_transpose_2, stream_transpose_4, stream_transpose_8,
 		stream_transpose_16, stream_transpose_32, stream_transpose_64,
 	},
+	.stream_beside = { [2] = stream_beside_4, stream_beside_8, stream_beside_16 },
 	.transpose_rows = engine_rows_avx512,
 	.most_steps = 2,
 	.join_transpose = { join_1, join_2, join_4, join_8, join_rows },

@@ -88,17 +88,35 @@ static void check_streaming_kernel(engine_tile_kernel *kernel, uint32_t shift, i
 		check_kernel(kernel, 1 << shift, beside * side, below * side, 64, src_gap, true);
 }
 
+static engine_beside_kernel *beside_kernel;
+
+/* The source is fetched beside what is stored. */
+static void stream_beside(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+{
+	beside_kernel(dst, src, tile, src);
+}
+
+static void check_streaming_kernels(const struct engine_transpose_kernels *kernels, uint32_t shift,
+				    int64_t below, int64_t beside)
+{
+	if (kernels->stream_transpose[shift])
+		check_streaming_kernel(kernels->stream_transpose[shift], shift, below, beside);
+	beside_kernel = kernels->stream_beside[shift];
+	if (beside_kernel)
+		check_streaming_kernel(stream_beside, shift, below, beside);
+}
+
 static void kernels_stream_any_number_of_squares(void **state)
 {
 	(void)state;
 	for (uint32_t k = 0; engine_isa_at(k); k++) {
-		engine_tile_kernel *const *kernels = engine_isa_at(k)->transpose->stream_transpose;
+		const struct engine_isa *isa = engine_isa_at(k);
 
-		if (!engine_isa_at(k)->is_available())
+		if (!isa->is_available())
 			continue;
 		for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++)
-			for (int64_t n = 0; kernels[shift] && n < 27; n++)
-				check_streaming_kernel(kernels[shift], shift, 1 + n / 3, 1 + n % 3);
+			for (int64_t n = 0; n < 27; n++)
+				check_streaming_kernels(isa->transpose, shift, 1 + n / 3, 1 + n % 3);
 	}
 }
 

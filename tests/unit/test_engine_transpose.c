@@ -116,7 +116,8 @@ static void kernels_stream_any_number_of_squares(void **state)
 			continue;
 		for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++)
 			for (int64_t n = 0; n < 27; n++)
-				check_streaming_kernels(isa->transpose, shift, 1 + n / 3, 1 + n % 3);
+				check_streaming_kernels(isa->transpose, shift, 1 + n / 3,
+							1 + n % 3);
 	}
 }
 

@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 #include "measure.h"
 
-#define NUM_ROUNDS	7
+#define NUM_ROUNDS	5
 #define MAX_RANK	6
 #define SIZE		((size_t)320 << 20)
 

@@ -11,7 +11,7 @@
 
 #include "measure.h"
 
-#define NUM_ROUNDS	15
+#define NUM_ROUNDS	11
 #define RANK		4
 #define MAX_STEPS	4	/* and a NULL after them */
 

@@ -459,6 +459,7 @@ struct rows {
 	uint8_t *strips[ENGINE_MAX_STRIPS];
 	uint8_t *first[DRM_TESSERA_MAX_OPERANDS];	/* of each operand, at the first row */
 	uint32_t num_operands;
+	uint32_t fetched;	/* operands, by bit: what comes next of them is asked for */
 	int64_t bytes[DRM_TESSERA_MAX_OPERANDS];	/* of a row */
 };
 
@@ -468,6 +469,7 @@ static void init_rows(struct rows *rows, const struct pass *pass, const struct b
 	const struct manner *manner = &pass->manner;
 
 	rows->num_operands = plan->num_operands;
+	rows->fetched = pass->run->scratch ? manner->direct & ~pass->panels.crossed : 0;
 	for (uint32_t s = 0; s < plan->program.num_strips; s++)
 		rows->strips[s] = strip_at(pass, s);
 	for (uint32_t k = 0; k < plan->num_operands; k++) {
@@ -514,8 +516,6 @@ static void fetch_after(const uint8_t *row, int64_t bytes)
 static void compute_row(struct rows *rows, const struct pass *pass, int64_t n, int64_t r, int64_t j)
 {
 	const struct engine_program *program = &pass->run->plan->program;
-	const uint32_t lying = pass->manner.direct & ~pass->panels.crossed;
-	const uint32_t fetched = pass->run->scratch ? lying : 0;
 	uint8_t *result = row_at(rows, pass, 0, n, r, j);
 
 	/* the result's comes first: where it is a source's own, both are the same */
@@ -525,7 +525,7 @@ static void compute_row(struct rows *rows, const struct pass *pass, int64_t n, i
 		uint8_t *row = row_at(rows, pass, k, n, r, j);
 
 		rows->strips[strip_of(pass, k)] = row;
-		if (fetched >> k & 1)
+		if (rows->fetched >> k & 1)
 			fetch_after(row, rows->bytes[k]);
 	}
 	if (pass->manner.direct & 1)

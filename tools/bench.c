@@ -113,6 +113,7 @@ static void invite(struct session *session, struct bench_setup *setup, size_t ki
 	}
 	guest->contestant.run = bench_run_peer;
 	guest->contestant.context = guest->peer;
+	guest->contestant.touches_memory = true;
 	session->num_guests++;
 }
 

@@ -147,6 +147,7 @@ struct bench_contestant {
 		   struct accel_error *error);
 	void *context;
 	uint32_t least_repetitions;		/* in a turn */
+	bool touches_memory;			/* in run(), before its clock */
 	double samples[BENCH_MAX_ROUNDS];	/* nanoseconds of one repetition, each round */
 };
 

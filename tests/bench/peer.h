@@ -3,7 +3,8 @@
  * What accel bench and a peer say to each other, from the peer's side. A peer is started as
  * "PEER CASE THREADS", with the source, the destination and the indices as open files of these
  * numbers. It says on standard output "ready THREADS VERSION" or "cannot REASON"; then, for each
- * line "N" on standard input, it does the case N times and answers with the nanoseconds.
+ * line "N" on standard input, it touches all pages of these files, does the case N times and
+ * answers with the nanoseconds of the latter.
  */
 #ifndef TESTS_BENCH_PEER_H
 #define TESTS_BENCH_PEER_H
@@ -14,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -23,6 +25,23 @@ enum { PEER_SOURCE = 3, PEER_DESTINATION = 4, PEER_INDICES = 5 };
 using peer_case = std::function<void()>;
 /* Makes ready everything that is not to be measured. */
 using peer_prepare = std::function<peer_case(int num_threads)>;
+
+constexpr size_t PEER_PAGE = 4096;
+
+struct peer_mapping {
+	const volatile char *data;
+	size_t size;
+};
+
+static inline std::vector<peer_mapping> peer_mappings;
+
+/* A peer's turn is long after its last one; the pages are again to be where the CPU finds them. */
+static inline void peer_touch()
+{
+	for (const peer_mapping &mapping : peer_mappings)
+		for (size_t k = 0; k < mapping.size; k += PEER_PAGE)
+			(void)mapping.data[k];
+}
 
 template <typename T> T *peer_memory(int fd)
 {
@@ -39,6 +58,7 @@ template <typename T> T *peer_memory(int fd)
 		std::perror("mmap");
 		std::exit(1);
 	}
+	peer_mappings.push_back({ static_cast<char *>(data), static_cast<size_t>(status.st_size) });
 	return static_cast<T *>(data);
 }
 
@@ -60,6 +80,7 @@ static inline int peer_main(int argc, char **argv, const char *version,
 	std::printf("ready %s %s\n", argv[2], version);
 	std::fflush(stdout);
 	while (std::scanf("%u", &repetitions) == 1) {
+		peer_touch();
 		auto start = std::chrono::steady_clock::now();
 		while (repetitions--)
 			run();

@@ -310,6 +310,7 @@ struct scribe {
 	char letter;
 	uint64_t nanoseconds;
 	int ret;
+	bool touches_memory;
 };
 
 static char record[64];
@@ -331,15 +332,18 @@ static int measure_two(const struct scribe *first, const struct scribe *second,
 {
 	struct bench_contestant *contestants[] = { &slots[0], &slots[1] };
 
-	slots[0] = (struct bench_contestant){ .run = write_down, .context = (void *)first };
-	slots[1] = (struct bench_contestant){ .run = write_down, .context = (void *)second };
+	slots[0] = (struct bench_contestant){ .run = write_down, .context = (void *)first,
+					      .touches_memory = first->touches_memory };
+	slots[1] = (struct bench_contestant){ .run = write_down, .context = (void *)second,
+					      .touches_memory = second->touches_memory };
 	record[0] = '\0';
 	return bench_measure(contestants, 2, 3, &error);
 }
 
 static void contestants_take_turns(void **state)
 {
-	static const struct scribe copy = { 'c', 5000000, 0 }, job = { 'j', 7000000, 0 };
+	static const struct scribe copy = { 'c', 5000000, 0, true };
+	static const struct scribe job = { 'j', 7000000, 0, true };
 	static struct bench_contestant slots[2];
 
 	(void)state;
@@ -349,9 +353,22 @@ static void contestants_take_turns(void **state)
 	assert_true(slots[0].samples[2] == 5000000 && slots[1].samples[2] == 7000000);
 }
 
+/* By a run that does not count, but of those that see to it themselves. */
+static void memory_is_touched_before_a_turn(void **state)
+{
+	static const struct scribe copy = { 'c', 5000000, 0, false };
+	static const struct scribe job = { 'j', 7000000, 0, true };
+	static struct bench_contestant slots[2];
+
+	(void)state;
+	expect_ok(measure_two(&copy, &job, slots));
+	assert_string_equal(record, "ccccjccjccj");
+}
+
 static void short_turns_are_repeated_and_warmed_up(void **state)
 {
-	static const struct scribe copy = { 'c', 3000000, 0 }, job = { 'j', 1000000, 0 };
+	static const struct scribe copy = { 'c', 3000000, 0, true };
+	static const struct scribe job = { 'j', 1000000, 0, true };
 	static struct bench_contestant slots[2];
 
 	(void)state;
@@ -362,7 +379,8 @@ static void short_turns_are_repeated_and_warmed_up(void **state)
 
 static void failure_ends_a_measurement(void **state)
 {
-	static const struct scribe copy = { 'c', 5000000, 0 }, job = { 'j', 7000000, -EIO };
+	static const struct scribe copy = { 'c', 5000000, 0, true };
+	static const struct scribe job = { 'j', 7000000, -EIO, true };
 	static struct bench_contestant slots[2];
 
 	(void)state;
@@ -429,6 +447,7 @@ int main(void)
 		cmocka_unit_test(memory_that_is_not_to_be_had_is_an_error),
 		cmocka_unit_test(median_is_in_the_middle),
 		cmocka_unit_test(contestants_take_turns),
+		cmocka_unit_test(memory_is_touched_before_a_turn),
 		cmocka_unit_test(short_turns_are_repeated_and_warmed_up),
 		cmocka_unit_test(failure_ends_a_measurement),
 		cmocka_unit_test(memcpy_copies_everything),

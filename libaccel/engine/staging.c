@@ -239,6 +239,15 @@ static void choose_join_kernels(struct engine_staging *staging, const struct eng
 }
 
 /*
+ * No more than so much of a loop, in parts that are alike: the rows of a strip are listed once for
+ * all that have the same, and short strips cost as much as long ones.
+ */
+static int64_t cut_evenly(int64_t extent, int64_t most)
+{
+	return divide_up(extent, divide_up(extent, most));
+}
+
+/*
  * A strip is a tile as wide as a line, wider where it is short, and longer where no line is filled.
  * Where the destination goes on in another loop, so does a small strip.
  */
@@ -269,7 +278,7 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 		d = next_in_run(nest, DST, bytes);
 		if (d == nest->rank || d == columns)
 			break;
-		staging->strip[d] = min(staging->block[d], max(1, run_bytes / bytes));
+		staging->strip[d] = cut_evenly(staging->block[d], max(1, run_bytes / bytes));
 		bytes *= staging->strip[d];
 	}
 	staging->are_tiles = !memcmp(staging->strip, staging->tile, sizeof(staging->tile));

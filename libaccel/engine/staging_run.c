@@ -345,7 +345,7 @@ static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
 	const struct steps *strips = &pipeline->strips;
 	const uint32_t columns = pipeline->move->staging.src_loop, rank = strips->rank;
 	struct row_list *rows = &pipeline->rows;
-	int64_t at[DRM_TESSERA_MAX_RANK] = { 0 };
+	int64_t at[DRM_TESSERA_MAX_RANK] = { 0 }, place = 0;
 	bool is_same = true;
 	uint32_t d;
 
@@ -360,13 +360,15 @@ static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
 	rows->count = 0;
 	rows->are_lines_apart = true;
 	do {
-		int64_t place = offset_of(src_strides, at, NULL, rank);
-
 		if (place % LINE_BYTES)
 			rows->are_lines_apart = false;
 		rows->places[rows->count++] = place;
-		for (d = rank; d-- > 0 && ++at[d] == rows->extents[d]; )
-			at[d] = 0;
+		for (d = rank; d-- > 0; at[d] = 0) {
+			place += src_strides[d];
+			if (++at[d] < rows->extents[d])
+				break;
+			place -= at[d] * src_strides[d];
+		}
 	} while (d < rank);
 }
 

@@ -20,14 +20,15 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
  * a power of two apart belong to the same part of the last cache, which takes one at a time: the
  * next lines of each row have others do so meanwhile. Blocks are large if these rows ask for it.
  * Runs by way of the staging buffer cost something each, but are not of so many rows where elements
- * are small; the first cache has room for few columns.
+ * are small; the first cache has room for few columns. Where rows are packed piece by piece, fewer
+ * of them leave room for several lines of each.
  */
 #define LARGE_BLOCK_BYTES	131072
 #define SRC_RUN_BYTES		2048
 #define STAGED_SRC_RUN_BYTES	1024
 #define DST_RUN_BYTES		256
-#define STAGED_DST_RUN_BYTES	256
 #define STAGED_DST_RUN		128
+#define PACKED_DST_RUN		64
 
 /*
  * A strip, which stays in the first cache with all that is done to it. Fetching and storing take
@@ -123,12 +124,13 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 
 /* With rows as long as they are wanted, and then as many of them as there is room for. */
 static void choose_block(struct engine_staging *staging, const struct engine_nest *nest,
-			 int64_t size, bool is_staged)
+			 int64_t size, bool is_staged, bool are_pieces)
 {
 	const uint32_t last = nest->rank - 1;
-	const int64_t src_run = is_staged ? STAGED_SRC_RUN_BYTES : SRC_RUN_BYTES;
-	const int64_t dst_run = is_staged ? min(STAGED_DST_RUN_BYTES, STAGED_DST_RUN * size) :
-					    DST_RUN_BYTES;
+	const int64_t src_run = is_staged || are_pieces ? STAGED_SRC_RUN_BYTES : SRC_RUN_BYTES;
+	const int64_t dst_rows = is_staged ? STAGED_DST_RUN :
+				 are_pieces ? PACKED_DST_RUN : DST_RUN_BYTES;
+	const int64_t dst_run = min(DST_RUN_BYTES, dst_rows * size);
 	const int64_t most = staging->packs || is_staged ? BLOCK_BYTES : LARGE_BLOCK_BYTES;
 
 	for (uint32_t d = 0; d < nest->rank; d++)
@@ -383,8 +385,8 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 			    engine_tile_kernel *stream_kernel)
 {
 	const uint32_t src_loop = staging->src_loop;
-	const bool is_staged = !stream_kernel &&
-			       !kernels->join_transpose[__builtin_ctzll((uint64_t)size)];
+	const int shift = __builtin_ctzll((uint64_t)size);
+	const bool is_staged = !stream_kernel && !kernels->join_transpose[shift];
 	int64_t strip_bytes;
 
 	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size ||
@@ -392,9 +394,8 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 		return false;
 	staging->packs = wants_packing(staging, nest, size, kernels);
 	staging->stream_kernel = stream_kernel;
-	staging->beside_kernel = staging->pack_row ? NULL :
-				 kernels->stream_beside[__builtin_ctzll((uint64_t)size)];
-	choose_block(staging, nest, size, is_staged);
+	staging->beside_kernel = staging->pack_row ? NULL : kernels->stream_beside[shift];
+	choose_block(staging, nest, size, is_staged, !stream_kernel && kernels->join_packed[shift]);
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
 	order_loops(staging, nest);

@@ -128,11 +128,13 @@ static void choose_block(struct engine_staging *staging, const struct engine_nes
 {
 	const uint32_t last = nest->rank - 1;
 	const int64_t src_run = is_staged || are_pieces ? STAGED_SRC_RUN_BYTES : SRC_RUN_BYTES;
-	const int64_t dst_rows = is_staged ? STAGED_DST_RUN :
-				 are_pieces ? PACKED_DST_RUN : DST_RUN_BYTES;
-	const int64_t dst_run = min(DST_RUN_BYTES, dst_rows * size);
 	const int64_t most = staging->packs || is_staged ? BLOCK_BYTES : LARGE_BLOCK_BYTES;
+	int64_t dst_run = DST_RUN_BYTES;
 
+	if (is_staged)
+		dst_run = min(dst_run, STAGED_DST_RUN * size);
+	else if (are_pieces)
+		dst_run = min(dst_run, PACKED_DST_RUN * size);
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
 	widen_block(staging, nest, DST, last, size, dst_run, most);

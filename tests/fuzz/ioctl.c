@@ -1221,7 +1221,11 @@ static void expect_device_works(struct __test_metadata *_metadata, const FIXTURE
 	test_buffer_destroy(_metadata, self->fd, &copy);
 }
 
-TEST_F_TIMEOUT(ioctl, random_calls_do_no_harm, 1500)
+/*
+ * On the debug kernel, beside another guest, 200000 calls take 20 minutes and more. The limit is
+ * for calls that never end.
+ */
+TEST_F_TIMEOUT(ioctl, random_calls_do_no_harm, 3000)
 {
 	__u32 k;
 

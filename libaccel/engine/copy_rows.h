@@ -173,7 +173,7 @@ static TARGET void copy_rows(uint8_t *dst, const uint8_t *src, const struct engi
 /* Stores whole lines, to where they belong, around the caches. */
 INLINE void stream_lines(uint8_t *dst, const uint8_t *src, int64_t bytes, int64_t ahead)
 {
-	const bool is_long = !ahead && bytes >= LONG_ROW_BYTES;
+	const bool fetches_on = !ahead && bytes >= LONG_ROW_BYTES && engine_fetches_on();
 	int64_t i = 0;
 
 	for (; i + LINE_BYTES * 2 <= bytes; i += LINE_BYTES * 2) {
@@ -181,7 +181,7 @@ INLINE void stream_lines(uint8_t *dst, const uint8_t *src, int64_t bytes, int64_
 
 		for (int k = 0; ahead && k < 2; k++)
 			fetch(src + i + k * LINE_BYTES, ahead);
-		for (int k = 0; is_long && k < 2; k++)
+		for (int k = 0; fetches_on && k < 2; k++)
 			engine_fetch_on(src + i + k * LINE_BYTES);
 		for (int k = 0; k < LINE_BYTES * 2 / VECTOR_BYTES; k++)
 			v[k] = *(const vector *)(src + i + k * VECTOR_BYTES);

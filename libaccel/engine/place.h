@@ -30,6 +30,20 @@ static inline void engine_fetch(const void *place)
 /* So far ahead lines of long rows are asked for: the CPU sees them come, but later. */
 #define ENGINE_ROW_AHEAD	2048
 
+/*
+ * Whether that helps. Lines that are read once go to the first cache alone. AMD's CPUs copy a fifth
+ * more so. Intel's have few lines under way there, and copy a third of what they do when left
+ * alone.
+ */
+static inline bool engine_fetches_on(void)
+{
+#ifdef __x86_64__
+	return __builtin_cpu_is("amd");
+#else
+	return false;
+#endif
+}
+
 /* Asks for the line so far ahead, which is read once and need not stay in the caches behind. */
 static inline void engine_fetch_on(const void *place)
 {

@@ -469,7 +469,8 @@ static void init_rows(struct rows *rows, const struct pass *pass, const struct b
 	const struct manner *manner = &pass->manner;
 
 	rows->num_operands = plan->num_operands;
-	rows->fetched = pass->run->scratch ? manner->direct & ~pass->panels.crossed : 0;
+	rows->fetched = pass->run->scratch && engine_fetches_on() ?
+				manner->direct & ~pass->panels.crossed : 0;
 	for (uint32_t s = 0; s < plan->program.num_strips; s++)
 		rows->strips[s] = strip_at(pass, s);
 	for (uint32_t k = 0; k < plan->num_operands; k++) {

@@ -118,7 +118,7 @@ static bool can_stream(const struct engine_windows *windows)
 	return windows->plan->streams && bits % LINE_BYTES == 0;
 }
 
-/* Columns of a vector, so that what they read stays in the first cache. */
+/* Columns of half a line, which is what kernels read of a row at a time. */
 static void choose_tile(struct engine_windows *windows, int64_t size)
 {
 	const struct engine_nest *nest = &windows->borders.nest;
@@ -132,7 +132,7 @@ static void choose_tile(struct engine_windows *windows, int64_t size)
 		/* what follows in the source, as the next row of an image does, comes next */
 		.ahead = columns * stride,
 	};
-	windows->block[0] = LINE_BYTES / size;
+	windows->block[0] = LINE_BYTES / 2 / size;
 	windows->block[1] = windows->streams ? MAX_TAPS :
 					       max(1, windows->plan->block_bytes / LINE_BYTES);
 }
@@ -300,6 +300,9 @@ static int run_columns(struct engine_run *run, const struct engine_windows *wind
 	if (column < taps->common.first || column + count > taps->common.end)
 		columns = find_mask(taps, column, count, is_last);
 	tile.extents[0] = count;
+	/* once for each line of the source */
+	if (column * tile.src_strides[0] % LINE_BYTES)
+		tile.ahead = 0;
 	for (int64_t k = 0; k < taps->count && !error; k += windows->block[1]) {
 		const struct engine_rows rows = {
 			.places = taps->places + k,

@@ -10,7 +10,7 @@
 #include "kernels.h"
 #include "square_avx512.h"
 
-/* Some rows, which become columns of the destination; of both as many as a vector has elements. */
+/* Some rows, which become columns of the destination. */
 struct square {
 	uint8_t *dst;
 	int64_t dst_stride;
@@ -30,40 +30,59 @@ struct loading {
 	__m512i picks;			/* with steps of 2: bytes of two vectors */
 };
 
-/*
- * Steps of 2 take two vectors, of which the second ends with the element of the last column: what
- * is behind it may not be there.
- */
+/* Two rows, in a half of the register each. Steps of 2 end with the element of the last column. */
 #define DEFINE_LOAD(size, bits)									\
-INLINE __m512i load_whole_##size(const struct loading *loading, const uint8_t *row)		\
+INLINE __m512i load_whole_##size(const struct loading *loading, const uint8_t *first,		\
+				 const uint8_t *second)						\
 {												\
-	__m512i first = _mm512_loadu_si512(row);						\
+	const uint64_t used = ~0ull >> (65 - 64 / (size));					\
+	__m256i low, high;									\
 												\
-	if (loading->steps == 1)								\
-		return first;									\
-	return _mm512_permutex2var_epi8(first, loading->picks,					\
-					_mm512_loadu_si512(row + 64 - (size)));			\
+	if (loading->steps == 2)								\
+		return _mm512_permutex2var_epi8(_mm512_maskz_loadu_epi##bits(used, first),	\
+						loading->picks,					\
+						_mm512_maskz_loadu_epi##bits(used, second));	\
+	low = _mm256_loadu_si256((const __m256i *)first);					\
+	high = _mm256_loadu_si256((const __m256i *)second);					\
+	return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);			\
 }												\
 												\
-INLINE __m512i load_columns_##size(const struct loading *loading, const uint8_t *row,		\
-				   uint64_t columns)						\
+/* By bit: columns of the first row, and those of the second one. */				\
+INLINE __m512i load_columns_##size(const struct loading *loading, const uint8_t *first,		\
+				   const uint8_t *second, uint64_t columns,			\
+				   uint64_t others)						\
 {												\
-	const uint64_t evens = 0x5555555555555555, odds = ~evens;				\
-	__m512i first, second;									\
+	const uint64_t evens = 0x5555555555555555, high = others << 32 / (size);		\
+	__m512i low;										\
 												\
-	if (loading->steps == 1)								\
-		return _mm512_mask_loadu_epi##bits(loading->fill, columns, row);		\
-	first = _mm512_maskz_loadu_epi##bits(_pdep_u64(columns, evens), row);			\
-	second = _mm512_maskz_loadu_epi##bits(_pdep_u64(columns >> 32 / (size), odds),		\
-					      BEYOND(row, 64 - (size)));			\
-	return _mm512_mask_blend_epi##bits(columns, loading->fill,				\
-		_mm512_permutex2var_epi8(first, loading->picks, second));			\
+	if (loading->steps == 1) {								\
+		low = _mm512_mask_loadu_epi##bits(loading->fill, columns, first);		\
+		return _mm512_mask_loadu_epi##bits(low, high, BEYOND(second, -32));		\
+	}											\
+	low = _mm512_permutex2var_epi8(								\
+		_mm512_maskz_loadu_epi##bits(_pdep_u64(columns, evens), first), loading->picks,	\
+		_mm512_maskz_loadu_epi##bits(_pdep_u64(others, evens), second));		\
+	return _mm512_mask_blend_epi##bits(columns | high, loading->fill, low);			\
 }
 
 DEFINE_LOAD(1, 8)
 DEFINE_LOAD(2, 16)
 DEFINE_LOAD(4, 32)
 DEFINE_LOAD(8, 64)
+
+/* Where a row is that the square has. */
+INLINE const uint8_t *row_at(const struct square *square, int k)
+{
+	return BEYOND(square->src, square->places[k]);
+}
+
+/* Which columns there are of a row, of so many at the most. */
+INLINE uint64_t columns_of(const struct square *square, int k, int most)
+{
+	const uint64_t columns = square->columns ? square->columns[k] >> square->column : ~0ull;
+
+	return _bzhi_u64(columns, (uint32_t)min(square->num_columns, most));
+}
 
 INLINE void store_column(const struct square *square, uint8_t *to, __m512i column, bool is_whole,
 			 uint64_t bytes)
@@ -76,41 +95,32 @@ INLINE void store_column(const struct square *square, uint8_t *to, __m512i colum
 		_mm512_storeu_si512(to, column);
 }
 
-/* Columns k, n + k, 2 * n + k and 3 * n + k, of which registers k of four groups have 16 bytes. */
-INLINE void store_columns(const struct square *square, __m512i *registers, int k, int n,
-			  uint8_t *to, bool is_whole, uint64_t bytes)
-{
-	const int64_t step = n * square->dst_stride;
-	__m512i *a = &registers[k], *b = a + n, *c = b + n, *d = c + n;
-
-	transpose_lanes(a, b, c, d);
-	store_column(square, to, *a, is_whole, bytes);
-	if (is_whole || square->num_columns > n + k)
-		store_column(square, BEYOND(to, step), *b, is_whole, bytes);
-	if (is_whole || square->num_columns > 2 * n + k)
-		store_column(square, BEYOND(to, 2 * step), *c, is_whole, bytes);
-	if (is_whole || square->num_columns > 3 * n + k)
-		store_column(square, BEYOND(to, 3 * step), *d, is_whole, bytes);
-}
-
 /*
- * Rows are in four groups of n, as many as there are elements in a lane. In each group lanes are
- * transposed, so that lane l of register k is column l * n + k; what the groups have of a column
- * is brought together when it is stored.
+ * As many rows as a vector has elements, and half as many columns: fewer rows of the destination
+ * have a line under way, which matters where these are some power of two apart. Rows are in four
+ * groups of n, as many as there are elements in a lane, two groups to a register. In each group
+ * lanes are transposed, so that register k has columns k and n + k of two groups; what both pairs
+ * of groups have of a column is brought together when it is stored.
  */
 #define DEFINE_SQUARE(size, rounds)								\
-INLINE __m512i load_row_##size(const struct square *square, const struct loading *loading,	\
-			       int k, bool is_whole)						\
+INLINE __m512i load_pair_##size(const struct square *square, const struct loading *loading,	\
+				int k, bool is_whole)						\
 {												\
-	uint64_t columns = _bzhi_u64(~0ull, (uint32_t)min(square->num_columns, 64));		\
+	enum { N = 16 / (size) };								\
+	const uint8_t *first = square->src, *second = square->src;				\
+	uint64_t columns = 0, others = 0;							\
 												\
 	if (is_whole)										\
-		return load_whole_##size(loading, BEYOND(square->src, square->places[k]));	\
-	if (square->num_rows <= k)								\
-		return _mm512_setzero_si512();							\
-	if (square->columns)									\
-		columns = square->columns[k] >> square->column;					\
-	return load_columns_##size(loading, BEYOND(square->src, square->places[k]), columns);	\
+		return load_whole_##size(loading, row_at(square, k), row_at(square, N + k));	\
+	if (k < square->num_rows) {								\
+		first = row_at(square, k);							\
+		columns = columns_of(square, k, 2 * N);						\
+	}											\
+	if (N + k < square->num_rows) {								\
+		second = row_at(square, N + k);							\
+		others = columns_of(square, N + k, 2 * N);					\
+	}											\
+	return load_columns_##size(loading, first, second, columns, others);			\
 }												\
 												\
 INLINE void square_##size(const struct square *square, const struct loading *loading,		\
@@ -119,23 +129,30 @@ INLINE void square_##size(const struct square *square, const struct loading *loa
 	enum { N = 16 / (size) };								\
 	const uint32_t row_bytes = (uint32_t)min(square->num_rows * (size), 64);		\
 	const uint64_t bytes = _bzhi_u64(~0ull, row_bytes);					\
+	const int64_t step = N * square->dst_stride;						\
 	uint8_t *to = square->dst;								\
-	__m512i r[4 * N];									\
+	__m512i a[N], b[N];									\
 												\
 	UNROLL											\
-	for (int group = 0; group < 4 * N; group += N) {					\
-		UNROLL										\
-		for (int k = group; k < group + N; k++)						\
-			r[k] = load_row_##size(square, loading, k, is_whole);			\
-		UNROLL										\
-		for (int round = 0; round < (rounds); round++)					\
-			round_##size(r + group, N);						\
+	for (int k = 0; k < N; k++)								\
+		a[k] = load_pair_##size(square, loading, k, is_whole);				\
+	UNROLL											\
+	for (int k = 0; k < N; k++)								\
+		b[k] = load_pair_##size(square, loading, 2 * N + k, is_whole);			\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++) {					\
+		round_##size(a, N);								\
+		round_##size(b, N);								\
 	}											\
 	UNROLL											\
 	for (int k = 0; k < N; k++) {								\
 		if (!is_whole && square->num_columns <= k)					\
 			return;									\
-		store_columns(square, r, k, N, to, is_whole, bytes);				\
+		store_column(square, to, _mm512_shuffle_i64x2(a[k], b[k], 0x88), is_whole,	\
+			     bytes);								\
+		if (is_whole || square->num_columns > N + k)					\
+			store_column(square, BEYOND(to, step),					\
+				     _mm512_shuffle_i64x2(a[k], b[k], 0xdd), is_whole, bytes);	\
 		ADVANCE(to, square->dst_stride);						\
 	}											\
 }
@@ -145,21 +162,20 @@ DEFINE_SQUARE(2, 3)
 DEFINE_SQUARE(4, 2)
 DEFINE_SQUARE(8, 1)
 
-INLINE void fetch_rows(const struct square *square, int steps, int64_t ahead, int count)
+INLINE void fetch_rows(const struct square *square, int64_t ahead, int count)
 {
 	UNROLL
 	for (int k = 0; k < count; k++)
-		for (int v = 0; v < steps; v++)
-			engine_fetch(BEYOND(square->src, square->places[k] + ahead + v * 64));
+		engine_fetch(BEYOND(square->src, square->places[k] + ahead));
 }
 
-/* Every other element of two vectors, the second of which begins with the last of the first. */
+/* Every other element of two vectors. */
 INLINE __m512i pick_others(int size)
 {
 	uint8_t bytes[64];
 
 	for (int b = 0; b < 64; b++)
-		bytes[b] = (uint8_t)(b / size * 2 * size + b % size + (b < 32 ? 0 : size));
+		bytes[b] = (uint8_t)(b / 32 * 64 + b % 32 / size * 2 * size + b % size);
 	return _mm512_loadu_si512(bytes);
 }
 
@@ -174,7 +190,7 @@ INLINE void transpose_by_##size(uint8_t *dst, const uint8_t *src,				\
 				const struct engine_rows *rows, const struct engine_tile *tile,	\
 				int steps)							\
 {												\
-	enum { SIDE = 64 / (size) };								\
+	enum { ROWS = 64 / (size), COLUMNS = 32 / (size) };					\
 	struct loading loading = { .steps = steps };						\
 	type fill;										\
 												\
@@ -182,8 +198,8 @@ INLINE void transpose_by_##size(uint8_t *dst, const uint8_t *src,				\
 	loading.fill = _mm512_set1_epi##bits(fill);						\
 	if (steps > 1)										\
 		loading.picks = pick_others(size);						\
-	for (int64_t c = 0; c < tile->extents[0]; c += SIDE)					\
-		for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {				\
+	for (int64_t c = 0; c < tile->extents[0]; c += COLUMNS)				\
+		for (int64_t r = 0; r < tile->extents[1]; r += ROWS) {				\
 			const struct square square = {						\
 				.dst = dst + c * tile->dst_strides[0] + r * (size),		\
 				.dst_stride = tile->dst_strides[0],				\
@@ -196,10 +212,10 @@ INLINE void transpose_by_##size(uint8_t *dst, const uint8_t *src,				\
 				.streams = rows->streams,					\
 			};									\
 												\
-			if (tile->ahead && square.num_rows >= SIDE)				\
-				fetch_rows(&square, steps, tile->ahead, SIDE);			\
-			if (square.columns || square.num_rows < SIDE ||				\
-			    square.num_columns < SIDE)						\
+			if (tile->ahead && square.num_rows >= ROWS)				\
+				fetch_rows(&square, tile->ahead, ROWS);				\
+			if (square.columns || square.num_rows < ROWS ||				\
+			    square.num_columns < COLUMNS)					\
 				edge_##size(&square, &loading);					\
 			else									\
 				square_##size(&square, &loading, true);				\

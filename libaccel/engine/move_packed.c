@@ -13,9 +13,16 @@
 
 enum { SRC = ENGINE_MOVE_SRC };
 
-/* A block: long rows, as each is a page to be looked up, and runs of lines in the destination. */
-#define BLOCK_ROWS	128
-#define ROW_BYTES	512
+/*
+ * A block, which comes to the first cache when it is packed and is still there when it is
+ * transposed. Of small elements it has many columns, and so many lines of the destination as well:
+ * there it has fewer rows.
+ */
+#define MOST_ROWS	128
+#define MOST_ROWS_OF_SMALL	64
+#define ROW_BYTES	256
+
+#define LEAST_ROWS	64
 #define LEAST_ROW_BYTES	128
 
 /* Rows have an odd number of lines, lest they meet in the same cache sets again. */
@@ -58,7 +65,7 @@ static void pack(const struct engine_plan *plan, uint8_t *packed, const uint8_t 
 static int run_block(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
 		     const uint8_t *packed, int64_t columns, int64_t rows)
 {
-	const int64_t step = max(1, ENGINE_REPORT_BYTES / BLOCK_ROWS / move->size);
+	const int64_t step = max(1, ENGINE_REPORT_BYTES / MOST_ROWS / move->size);
 	struct engine_tile piece = {
 		.extents = { 0, rows },
 		.dst_strides = { move->tile.dst_strides[0], move->size },
@@ -82,8 +89,8 @@ int engine_move_run_packed(struct engine_run *run, const struct engine_move *mov
 {
 	const struct engine_tile *tile = &move->tile;
 	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];
-	uint8_t packed[BLOCK_ROWS * PITCH_BYTES] __attribute__((aligned(LINE_BYTES)));
-	int64_t places[BLOCK_ROWS];
+	uint8_t packed[MOST_ROWS * PITCH_BYTES] __attribute__((aligned(LINE_BYTES)));
+	int64_t places[MOST_ROWS];
 	int error = 0;
 
 	for (int64_t r = 0; r < move->block[1]; r++)
@@ -107,10 +114,11 @@ bool engine_move_match_packed(struct engine_move *move, const struct engine_plan
 {
 	const struct engine_tile *tile = &move->tile;
 
-	if (move->size > MOST_SIZE || tile->extents[1] < BLOCK_ROWS / 2 ||
+	if (move->size > MOST_SIZE || tile->extents[1] < LEAST_ROWS ||
 	    tile->extents[0] * move->size < LEAST_ROW_BYTES || !is_worth_it(move, plan))
 		return false;
 	move->block[0] = min(ROW_BYTES / move->size, tile->extents[0]);
-	move->block[1] = min(BLOCK_ROWS, tile->extents[1]);
+	move->block[1] = min(move->size > SMALL_SIZE ? MOST_ROWS : MOST_ROWS_OF_SMALL,
+			     tile->extents[1]);
 	return true;
 }

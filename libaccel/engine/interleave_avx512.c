@@ -9,13 +9,18 @@
 #include <immintrin.h>
 
 #include "kernels.h"
+#include "place.h"
 
-#define TARGET	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")))
+#define TARGET										\
+	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,prfchw")))
 #define INLINE	static inline __attribute__((always_inline)) TARGET
 
 #define VECTOR_BYTES	64
 #define MAX_ROWS	8
 #define MAX_PAIRS	(MAX_ROWS / 2)
+
+/* So far ahead lines of the destination are asked for. */
+#define OWN_AHEAD	1024
 
 /* What a result is made of: a byte's place in its pair of vectors, and the bytes from each pair. */
 struct result {
@@ -141,8 +146,12 @@ INLINE void permute_rows(uint8_t *dst, const uint8_t *src, const struct side *to
 
 		for (int v = 0; v < n; v++)
 			vectors[v] = _mm512_loadu_si512(src + v * from->step);
-		for (int k = 0; k < n; k++)
-			_mm512_storeu_si512(dst + k * to->step, permute(&results[k], vectors, n));
+		for (int k = 0; k < n; k++) {
+			uint8_t *row = dst + k * to->step;
+
+			engine_own(BEYOND(row, OWN_AHEAD));
+			_mm512_storeu_si512(row, permute(&results[k], vectors, n));
+		}
 		dst += dst_step;
 		src += src_step;
 	}

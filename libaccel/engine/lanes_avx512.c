@@ -134,6 +134,9 @@ INLINE void lines_of_columns_##size(uint8_t *to, int64_t dst_stride, const uint8
 	__m512i r[16];										\
 												\
 	UNROLL											\
+	for (int line = 0; line < num_lines; line++)						\
+		own_columns(to + line * 64, dst_stride, N);					\
+	UNROLL											\
 	for (int line = 0; line < num_lines; line++) {						\
 		load_rows(r + line * N, N, from, src_stride);					\
 		if (ahead)									\

@@ -13,7 +13,8 @@
 #include "arithmetic.h"
 #include "place.h"
 
-#define TARGET	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2")))
+#define TARGET										\
+	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2,prfchw")))
 #define INLINE	TARGET static inline __attribute__((always_inline))
 #define UNROLL	_Pragma("GCC unroll 64")
 
@@ -62,6 +63,19 @@ INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
 	*b = _mm512_shuffle_i64x2(ab01, cd01, 0xdd);
 	*c = _mm512_shuffle_i64x2(ab23, cd23, 0x88);
 	*d = _mm512_shuffle_i64x2(ab23, cd23, 0xdd);
+}
+
+/*
+ * Asks for the lines in which columns of 64 bytes end, which are to be stored to: stores themselves
+ * wait for their lines one after the other. Where columns begin is there from the square above.
+ */
+INLINE void own_columns(uint8_t *to, int64_t stride, int count)
+{
+	UNROLL
+	for (int k = 0; k < count; k++) {
+		engine_own(BEYOND(to, 63));
+		ADVANCE(to, stride);
+	}
 }
 
 /* Asks for what comes so many bytes after each row. */

@@ -222,19 +222,25 @@ INLINE void load_rows(__m512i *rows, int first, int count, const struct square *
 /*
  * A square has rows of 64 bytes, in four groups of n rows, so many as there are elements in a lane.
  * In each group lanes are transposed, so that lane l of register k is column l * n + k; what the
- * groups have of a column is brought together when it is stored.
+ * groups have of a column is brought together when it is stored. Columns that go to the caches are
+ * asked for before; where there are many of them, some with each group of rows. 64 columns of whole
+ * lines are better left alone.
  */
 #define DEFINE_SQUARE(size, rounds)								\
 INLINE void square_##size(const struct square *square, bool is_whole, bool streams,		\
 			  const struct engine_join *join, bool is_between)			\
 {												\
-	enum { N = 16 / (size) };								\
+	enum { N = 16 / (size), IS_NARROW = N <= 4 };						\
+	const bool owns = is_whole && !streams && !join &&					\
+			  ((size) > 1 || square->dst_stride % 64);				\
 	const __mmask64 columns = mask_of(square->num_columns * (size));			\
 	const __mmask64 rows = mask_of(square->num_rows * (size));				\
 	const uint8_t *from = square->src;							\
 	uint8_t *to = square->dst;								\
 	__m512i r[4 * N];									\
 												\
+	if (owns && IS_NARROW)									\
+		own_columns(to, square->dst_stride, 4 * N);					\
 	UNROLL											\
 	for (int group = 0; group < 4 * N; group += N) {					\
 		if (!is_whole && square->num_rows <= group) {					\
@@ -247,6 +253,9 @@ INLINE void square_##size(const struct square *square, bool is_whole, bool strea
 			load_joined_rows(r + group, group, N, square, join, is_between);	\
 		else										\
 			load_whole_rows(r + group, group, N, square, &from, streams);		\
+		if (owns && !IS_NARROW)								\
+			own_columns(BEYOND(to, group * square->dst_stride), square->dst_stride,	\
+				    N);								\
 		UNROLL										\
 		for (int round = 0; round < (rounds); round++)					\
 			round_##size(r + group, N);						\
@@ -329,6 +338,9 @@ TARGET static void short_square_##size(const struct square *square)				\
 	}											\
 	UNROLL											\
 	for (int group = 0; group < 4 * N; group += N) {					\
+		if ((size) == 1)								\
+			own_columns(BEYOND(to, group * square->dst_stride), square->dst_stride,	\
+				    N);								\
 		UNROLL										\
 		for (int round = 0; round < (rounds); round++)					\
 			round_##size(r + group, N);						\

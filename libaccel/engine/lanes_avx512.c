@@ -135,7 +135,7 @@ INLINE void lines_of_columns_##size(uint8_t *to, int64_t dst_stride, const uint8
 												\
 	UNROLL											\
 	for (int line = 0; line < num_lines; line++)						\
-		own_columns(to + line * 64, dst_stride, N);					\
+		engine_own_columns(to + line * 64, dst_stride, N, 64);				\
 	UNROLL											\
 	for (int line = 0; line < num_lines; line++) {						\
 		load_rows(r + line * N, N, from, src_stride);					\

@@ -36,6 +36,21 @@ static inline __attribute__((always_inline)) void engine_own(void *place)
 	__builtin_prefetch(place, 1, 3);
 }
 
+/*
+ * Asks for the lines in which so many bytes of columns end, which are to be stored to: stores
+ * themselves wait for their lines one after the other. Where columns begin is there already, from
+ * what is above.
+ */
+static inline __attribute__((always_inline)) void engine_own_columns(uint8_t *to, int64_t stride,
+								      int count, int64_t bytes)
+{
+	_Pragma("GCC unroll 64")
+	for (int k = 0; k < count; k++) {
+		engine_own(BEYOND(to, bytes - 1));
+		ADVANCE(to, stride);
+	}
+}
+
 /* So far ahead lines of long rows are asked for: the CPU sees them come, but later. */
 #define ENGINE_ROW_AHEAD	2048
 

@@ -12,7 +12,7 @@
 #include "arithmetic.h"
 #include "place.h"
 
-#define TARGET	__attribute__((target("avx2")))
+#define TARGET	__attribute__((target("avx2,prfchw")))
 #define INLINE	TARGET static inline __attribute__((always_inline))
 #define UNROLL	_Pragma("GCC unroll 16")
 

@@ -65,19 +65,6 @@ INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
 	*d = _mm512_shuffle_i64x2(ab23, cd23, 0xdd);
 }
 
-/*
- * Asks for the lines in which columns of 64 bytes end, which are to be stored to: stores themselves
- * wait for their lines one after the other. Where columns begin is there from the square above.
- */
-INLINE void own_columns(uint8_t *to, int64_t stride, int count)
-{
-	UNROLL
-	for (int k = 0; k < count; k++) {
-		engine_own(BEYOND(to, 63));
-		ADVANCE(to, stride);
-	}
-}
-
 /* Asks for what comes so many bytes after each row. */
 INLINE void fetch_ahead(const uint8_t *row, int64_t stride, int count, int64_t ahead)
 {

@@ -18,7 +18,10 @@ INLINE __m256i load_lanes(const uint8_t *low, const uint8_t *high)
 		_mm_loadu_si128((const __m128i *)high), 1);
 }
 
-/* 2 * count rows of 16 bytes, which are count elements, become count rows of 32 bytes. */
+/*
+ * 2 * count rows of 16 bytes, which are count elements, become count rows of 32 bytes. Lines of
+ * these are asked for before, but for bytes: 16 at a time are better left alone.
+ */
 #define DEFINE_SQUARE(bits, count, rounds)							\
 INLINE void square_##bits(uint8_t *dst, int64_t dst_stride, const uint8_t *src,			\
 			  int64_t src_stride)							\
@@ -26,6 +29,8 @@ INLINE void square_##bits(uint8_t *dst, int64_t dst_stride, const uint8_t *src,	
 	const uint8_t *lower = src + (count) * src_stride;					\
 	__m256i r[count];									\
 												\
+	if ((count) < 16)									\
+		engine_own_columns(dst, dst_stride, count, 32);					\
 	UNROLL											\
 	for (int k = 0; k < (count); k++) {							\
 		r[k] = load_lanes(src, lower);							\

@@ -240,7 +240,7 @@ INLINE void square_##size(const struct square *square, bool is_whole, bool strea
 	__m512i r[4 * N];									\
 												\
 	if (owns && IS_NARROW)									\
-		own_columns(to, square->dst_stride, 4 * N);					\
+		engine_own_columns(to, square->dst_stride, 4 * N, 64);				\
 	UNROLL											\
 	for (int group = 0; group < 4 * N; group += N) {					\
 		if (!is_whole && square->num_rows <= group) {					\
@@ -254,8 +254,8 @@ INLINE void square_##size(const struct square *square, bool is_whole, bool strea
 		else										\
 			load_whole_rows(r + group, group, N, square, &from, streams);		\
 		if (owns && !IS_NARROW)								\
-			own_columns(BEYOND(to, group * square->dst_stride), square->dst_stride,	\
-				    N);								\
+			engine_own_columns(BEYOND(to, group * square->dst_stride),		\
+					   square->dst_stride, N, 64);				\
 		UNROLL										\
 		for (int round = 0; round < (rounds); round++)					\
 			round_##size(r + group, N);						\
@@ -339,8 +339,8 @@ TARGET static void short_square_##size(const struct square *square)				\
 	UNROLL											\
 	for (int group = 0; group < 4 * N; group += N) {					\
 		if ((size) == 1)								\
-			own_columns(BEYOND(to, group * square->dst_stride), square->dst_stride,	\
-				    N);								\
+			engine_own_columns(BEYOND(to, group * square->dst_stride),		\
+					   square->dst_stride, N, 64);				\
 		UNROLL										\
 		for (int round = 0; round < (rounds); round++)					\
 			round_##size(r + group, N);						\

@@ -14,9 +14,8 @@
 enum { SRC = ENGINE_MOVE_SRC };
 
 /*
- * A block, which comes to the first cache when it is packed and is still there when it is
- * transposed. Of small elements it has many columns, and so many lines of the destination as well:
- * there it has fewer rows.
+ * A block, most of which is still in the first cache when it is transposed. Of small elements it
+ * has many columns, and so many lines of the destination as well: there it has fewer rows.
  */
 #define MOST_ROWS	128
 #define MOST_ROWS_OF_SMALL	64

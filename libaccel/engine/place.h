@@ -28,8 +28,9 @@ static inline void engine_fetch(const void *place)
 }
 
 /*
- * Asks for a line that is stored to some time later. Compilers do without where an instruction set
- * lacks it (prfchw).
+ * Asks for a line that is stored to some time later, in functions whose target has prfchw; in
+ * others it is asked for as one that is read. CPUs that do not have the instruction take it for
+ * none, so nobody has to look for it.
  */
 static inline __attribute__((always_inline)) void engine_own(void *place)
 {

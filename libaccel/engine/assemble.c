@@ -40,7 +40,8 @@ void engine_run_stream(struct engine_run *run, uint64_t bytes)
 		return;
 	if (bytes < (uint64_t)lines)
 		lines = round_up((int64_t)bytes, LINE_BYTES);
-	outflow->stream_lines(outflow->to, outflow->from, lines);
+	outflow->stream_lines(outflow->to, outflow->from,
+			      &(struct engine_tile){ .extents = { 1, lines } }, NULL);
 	outflow->to += lines;
 	outflow->from += lines;
 	outflow->left -= lines;

@@ -79,8 +79,13 @@ typedef void engine_bordered_kernel(struct engine_line *line, const uint8_t *src
 typedef void engine_beside_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 				  const uint8_t *next);
 
-/* Copies whole cache lines around the caches; dst is at the beginning of one. */
-typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes);
+/*
+ * Copies rows of whole lines around the caches: extents[0] of them, of extents[1] bytes each. In
+ * the destination all begin with a line. For each line stored one is fetched, if there are any to
+ * be: they are side by side, from next on.
+ */
+typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
+				 const uint8_t *next);
 
 /*
  * The same for pieces of what is no whole line. dst is at the beginning of a line, of which so many
@@ -161,6 +166,8 @@ struct engine_copy_kernels {
 struct engine_transpose_kernels {
 	/* the inner loop is contiguous in the destination, the outer one in the source */
 	engine_tile_kernel *transpose[ENGINE_NUM_SIZES];
+	/* the same to what is in the first cache already; NULL where it makes no difference */
+	engine_tile_kernel *stage[ENGINE_NUM_SIZES];
 	/*
 	 * The same by streaming stores: the destination's rows begin at cache lines. NULL where no
 	 * kernel stores whole lines.

@@ -162,8 +162,7 @@ static int run_tiles(struct engine_run *run, const struct engine_move *move, uin
 	return error;
 }
 
-engine_tile_kernel *engine_move_stream_kernel(const struct engine_move *move,
-					      const struct engine_isa *isa, uint32_t loop)
+bool engine_move_has_lines(const struct engine_move *move, uint32_t loop)
 {
 	const struct engine_nest *nest = &move->nest;
 	const uint32_t last = nest->rank - 1;
@@ -173,9 +172,7 @@ engine_tile_kernel *engine_move_stream_kernel(const struct engine_move *move,
 
 	for (uint32_t d = 0; d < last; d++)
 		bits |= (uint64_t)nest->streams[DST].strides[d];
-	if (bits % LINE_BYTES || nest->extents[loop] * move->size < LINE_BYTES)
-		return NULL;
-	return isa->transpose->stream_transpose[__builtin_ctzll((uint64_t)move->size)];
+	return bits % LINE_BYTES == 0 && nest->extents[loop] * move->size >= LINE_BYTES;
 }
 
 /* Whether rows of the source that are so far apart have lines in the same few sets of a cache. */
@@ -242,12 +239,13 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 	const struct engine_isa *isa = run->plan->isa;
 	const uint32_t last = move->nest.rank - 1;
 	const bool is_transpose = is_contiguous(move, DST, last) && is_contiguous(move, SRC, loop);
-	engine_tile_kernel *stream_kernel = engine_move_stream_kernel(move, isa, loop);
+	const bool has_lines = engine_move_has_lines(move, loop);
+	engine_tile_kernel *stream_kernel = isa->transpose->stream_transpose[size_shift];
 
 	move->name = is_transpose ? "transpose" : "copy by strides";
 	move->kernel = is_transpose ? isa->transpose->transpose[size_shift] :
 				      isa->copy->strided[size_shift];
-	if (is_transpose && run->plan->streams && stream_kernel &&
+	if (is_transpose && run->plan->streams && has_lines && stream_kernel &&
 	    can_stream_tiles(move, run->plan, loop)) {
 		move->kernel = stream_kernel;
 		engine_nest_sink(&move->nest, loop, last - 1);
@@ -261,7 +259,7 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 	if (is_transpose && run->plan->streams && run->scratch &&
 	    is_worth_staging(move, run->plan) &&
 	    engine_staging_prepare(&move->staging, &move->nest, move->size, isa->transpose,
-				   stream_kernel)) {
+				   has_lines)) {
 		move->run = engine_staging_run;
 		return;
 	}

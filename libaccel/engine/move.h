@@ -35,12 +35,11 @@ void engine_move_prepare(struct engine_move *move, const struct engine_run *run,
 			 const struct engine_nest *nest, uint32_t size_shift);
 
 /*
- * The streaming kernel for a nest that is transposed between its last loop and this one; NULL if
- * rows of the destination do not all begin with a line where the first one does, or are short and
- * no whole lines.
+ * Whether a nest that is transposed between its last loop and this one can be streamed line by
+ * line: rows of the destination all begin with one where the first one does, and are not short or
+ * whole lines.
  */
-engine_tile_kernel *engine_move_stream_kernel(const struct engine_move *move,
-					      const struct engine_isa *isa, uint32_t loop);
+bool engine_move_has_lines(const struct engine_move *move, uint32_t loop);
 
 /* Runs it from these addresses, to which the nest's offsets are added. Returns 0 or -ECANCELED. */
 static inline int engine_move_run(struct engine_run *run, const struct engine_move *move,

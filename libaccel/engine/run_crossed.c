@@ -175,7 +175,7 @@ static bool prepare_move(struct engine_crossed *crossed)
 	return nest->extents[nest->rank - 1] > ENGINE_FEW_POINTS &&
 	       nest->extents[staging->src_loop] > ENGINE_FEW_POINTS &&
 	       engine_staging_prepare(staging, &move->nest, move->size, isa->transpose,
-				      engine_move_stream_kernel(move, isa, staging->src_loop));
+				      engine_move_has_lines(move, staging->src_loop));
 }
 
 /* Rows are computed so many points at a time. */

@@ -27,7 +27,6 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define SRC_RUN_BYTES		2048
 #define STAGED_SRC_RUN_BYTES	1024
 #define DST_RUN_BYTES		256
-#define STAGED_DST_RUN		128
 #define PACKED_DST_RUN		64
 
 /*
@@ -131,9 +130,7 @@ static void choose_block(struct engine_staging *staging, const struct engine_nes
 	const int64_t most = staging->packs || is_staged ? BLOCK_BYTES : LARGE_BLOCK_BYTES;
 	int64_t dst_run = DST_RUN_BYTES;
 
-	if (is_staged)
-		dst_run = min(dst_run, STAGED_DST_RUN * size);
-	else if (are_pieces)
+	if (are_pieces && !is_staged)
 		dst_run = min(dst_run, PACKED_DST_RUN * size);
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
@@ -286,9 +283,9 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 		bytes *= staging->strip[d];
 	}
 	staging->are_tiles = !memcmp(staging->strip, staging->tile, sizeof(staging->tile));
-	/* squares of bytes are stored by fours */
+	/* squares of bytes are stored by fours, and what is staged as it was meant to be */
 	staging->bite = height;
-	if (size > 1)
+	if (size > 1 && staging->stream_kernel)
 		staging->bite = min(height, max(1, DIRECT_BYTES / (width * size * line)) * line);
 	memcpy(staging->panel, staging->tile, sizeof(staging->panel));
 	staging->panel[columns] = staging->block[columns];
@@ -384,10 +381,11 @@ static bool takes_rows_apart(const struct engine_staging *staging, const struct 
 
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
 			    int64_t size, const struct engine_transpose_kernels *kernels,
-			    engine_tile_kernel *stream_kernel)
+			    bool has_lines)
 {
 	const uint32_t src_loop = staging->src_loop;
 	const int shift = __builtin_ctzll((uint64_t)size);
+	engine_tile_kernel *stream_kernel = has_lines ? kernels->stream_transpose[shift] : NULL;
 	const bool is_staged = !stream_kernel && !kernels->join_transpose[shift];
 	int64_t strip_bytes;
 
@@ -395,7 +393,10 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	    takes_rows_apart(staging, nest, size))
 		return false;
 	staging->packs = wants_packing(staging, nest, size, kernels);
+	staging->has_lines = has_lines;
 	staging->stream_kernel = stream_kernel;
+	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
+							kernels->transpose[shift];
 	staging->beside_kernel = staging->pack_row ? NULL : kernels->stream_beside[shift];
 	choose_block(staging, nest, size, is_staged, !stream_kernel && kernels->join_packed[shift]);
 	find_rows(staging, nest);

@@ -37,8 +37,10 @@ struct engine_staging {
 	bool are_tiles;				/* each strip is one */
 	int64_t panel[DRM_TESSERA_MAX_RANK];	/* then: all tiles of a block's rows and columns */
 	int64_t bite;				/* rows of it that are streamed at a time */
-	engine_tile_kernel *stream_kernel;	/* NULL: rows begin within lines */
+	bool has_lines;				/* the destination's rows begin with lines */
+	engine_tile_kernel *stream_kernel;	/* then: to these, or NULL */
 	engine_beside_kernel *beside_kernel;	/* the same beside fetching, or NULL */
+	engine_tile_kernel *stage_kernel;	/* to the staging buffer */
 	engine_join_kernel *join_kernel;	/* NULL: rows have no lines that wait */
 	engine_packed_join_kernel *packed_join_kernel;	/* in its place, or NULL */
 	engine_chain_kernel *chain_kernel;	/* NULL: columns do not make lines in registers */
@@ -52,13 +54,13 @@ struct engine_staging {
 
 /*
  * Cuts a nest whose last loop is contiguous in the destination, and whose loop src_loop is in the
- * source; elements have size bytes. stream_kernel, which may be NULL, is for a destination that
- * begins at a cache line. The members src_loop, src_size and pack_row, with its context,
+ * source; elements have size bytes. has_lines says whether the destination's rows all begin with
+ * lines where the first one does. The members src_loop, src_size and pack_row, with its context,
  * have been set. Returns false where this is of no use.
  */
 bool engine_staging_prepare(struct engine_staging *staging, const struct engine_nest *nest,
 			    int64_t size, const struct engine_transpose_kernels *kernels,
-			    engine_tile_kernel *stream_kernel);
+			    bool has_lines);
 
 /* As engine_move_run(), with the run's scratch memory. */
 int engine_staging_run(struct engine_run *run, const struct engine_move *move, uint8_t *dst,

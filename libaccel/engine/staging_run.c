@@ -320,21 +320,84 @@ static int64_t slot_of_strip(const struct pipeline *pipeline)
 			 pipeline->strips.rank) % NUM_SLOTS;
 }
 
-static void stage_strip(struct pipeline *pipeline)
+/*
+ * Streams rows of whole lines from the staging buffer, and fetches as much of the next block, line
+ * by line while that is side by side.
+ */
+static void stream_rows(struct pipeline *pipeline, uint8_t *dst, const uint8_t *staged,
+			const struct engine_tile *rows)
+{
+	engine_lines_kernel *stream_lines = pipeline->run->plan->isa->transpose->stream_lines;
+	const bool fetches = !pipeline->move->staging.pack_row;
+	const int64_t bytes = rows->extents[1];
+	struct inflow *inflow = &pipeline->inflow;
+	struct engine_tile some = *rows;
+
+	for (int64_t r = 0; r < rows->extents[0] && bytes; r += some.extents[0]) {
+		const uint8_t *next = NULL;
+
+		some.extents[0] = rows->extents[0] - r;
+		if (fetches && !inflow->is_done) {
+			some.extents[0] = min(max(1, inflow->left / bytes), some.extents[0]);
+			next = take_piece(inflow, some.extents[0] * bytes);
+			if (!next)
+				fetch(inflow, bytes);
+		}
+		stream_lines(dst + r * rows->dst_strides[0], staged + r * rows->src_strides[0],
+			     &some, next);
+	}
+}
+
+/* A strip's columns; those that are one run, line by line. */
+static struct engine_tile rows_of_strip(const struct pipeline *pipeline, int64_t bytes)
+{
+	const struct engine_staging *staging = &pipeline->move->staging;
+	const uint32_t columns = staging->src_loop;
+	const int64_t count = step_extent(&pipeline->strips, columns);
+
+	if (staging->is_one_run)
+		return (struct engine_tile){
+			.extents = { bytes / LINE_BYTES, LINE_BYTES },
+			.dst_strides = { LINE_BYTES, 1 },
+			.src_strides = { LINE_BYTES, 1 },
+		};
+	return (struct engine_tile){
+		.extents = { count, bytes / count },
+		.dst_strides = { pipeline->move->nest.streams[DST].strides[columns], 1 },
+		.src_strides = { staging->strides[columns], 1 },
+	};
+}
+
+/* Whether these are whole lines of the destination. */
+static bool are_lines(const uint8_t *to, const struct engine_tile *rows, int64_t bytes)
+{
+	return ((uintptr_t)to | (uint64_t)rows->dst_strides[0] | (uint64_t)rows->extents[1] |
+		(uint64_t)bytes) % LINE_BYTES == 0;
+}
+
+static void stage_strip(struct pipeline *pipeline, int64_t bytes)
 {
 	const struct engine_move *move = pipeline->move;
 	const struct engine_staging *staging = &move->staging;
 	const struct steps *strips = &pipeline->strips;
-	uint8_t *staged = pipeline->halves[pipeline->half ^= 1];
+	uint8_t *staged = pipeline->halves[pipeline->half ^= 1], *to = destination_of_strip(pipeline);
+	const struct engine_tile rows = rows_of_strip(pipeline, bytes);
+	const bool is_whole = are_lines(to, &rows, bytes);
 	int64_t count = staging->is_one_run ? 1 : step_extent(strips, staging->src_loop);
 
-	transpose_strip(pipeline, move->kernel, staged, strips->at, staging->strides);
+	if (!is_whole)
+		fetch_beside(pipeline, bytes);
+	transpose_strip(pipeline, staging->stage_kernel, staged, strips->at, staging->strides);
 	stream_out(pipeline);
+	if (is_whole) {
+		stream_rows(pipeline, to, staged, &rows);
+		return;
+	}
 	pipeline->outflow = (struct outflow){
-		.to = destination_of_strip(pipeline),
+		.to = to,
 		.from = staged,
 		.count = count,
-		.bytes = step_bytes(strips, move->size) / count,
+		.bytes = bytes / count,
 		.n = slot_of_strip(pipeline),
 	};
 }
@@ -599,14 +662,46 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	return true;
 }
 
+/* Transposes a tile by way of the staging buffer. */
+static void stage_tile(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+		       const struct engine_tile *tile)
+{
+	const struct engine_staging *staging = &pipeline->move->staging;
+	const int64_t pitch = staging->strides[staging->src_loop], dst_stride = tile->dst_strides[0];
+	const int64_t bytes = tile->extents[1] * pipeline->move->size;
+	const int64_t whole = (uintptr_t)dst % LINE_BYTES ? 0 : bytes / LINE_BYTES * LINE_BYTES;
+	const struct engine_tile rows = {
+		.extents = { tile->extents[0], whole },
+		.dst_strides = { dst_stride, 1 },
+		.src_strides = { pitch, 1 },
+	};
+	struct engine_tile staged = *tile;
+	uint8_t *buffer = pipeline->halves[0];
+
+	staged.dst_strides[0] = pitch;
+	staging->stage_kernel(buffer, src, &staged);
+	stream_rows(pipeline, dst, buffer, &rows);
+	if (whole == bytes)
+		return;
+	fetch_beside(pipeline, tile->extents[0] * (bytes - whole));
+	for (int64_t c = 0; c < tile->extents[0]; c++)
+		memcpy(dst + c * dst_stride + whole, buffer + c * pitch + whole,
+		       (size_t)(bytes - whole));
+}
+
 /* Streams a tile, and fetches as much of the next block: line by line, if that is side by side. */
 static void stream_tile(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
 			const struct engine_tile *tile)
 {
 	const struct engine_staging *staging = &pipeline->move->staging;
 	const int64_t bytes = tile->extents[0] * tile->extents[1] * pipeline->move->size;
-	const uint8_t *next = staging->beside_kernel ? take_piece(&pipeline->inflow, bytes) : NULL;
+	const uint8_t *next;
 
+	if (!staging->stream_kernel) {
+		stage_tile(pipeline, dst, src, tile);
+		return;
+	}
+	next = staging->beside_kernel ? take_piece(&pipeline->inflow, bytes) : NULL;
 	if (next) {
 		staging->beside_kernel(dst, src, tile, next);
 	} else {
@@ -682,8 +777,7 @@ static int64_t run_strips_beside(struct pipeline *pipeline)
 	bytes = step_bytes(&pipeline->strips, pipeline->move->size);
 	if (try_to_chain_strip(pipeline, bytes))
 		return bytes;
-	fetch_beside(pipeline, bytes);
-	stage_strip(pipeline);
+	stage_strip(pipeline, bytes);
 	return bytes;
 }
 
@@ -751,7 +845,8 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 	blocks.head[last] = head_of(move, DST, last, pipeline.dst, move->size);
 	blocks.head[staging->src_loop] = head_of(move, SRC, staging->src_loop, pipeline.src,
 						 staging->src_size);
-	pipeline.is_direct = staging->stream_kernel &&
+	pipeline.is_direct = staging->has_lines &&
+			     (staging->stream_kernel || staging->are_tiles) &&
 			     ((uintptr_t)pipeline.dst % LINE_BYTES == 0 || blocks.head[last]);
 	if (staging->are_tiles && pipeline.is_direct)
 		pipeline.strips.step = staging->panel;

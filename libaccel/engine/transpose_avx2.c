@@ -20,16 +20,16 @@ INLINE __m256i load_lanes(const uint8_t *low, const uint8_t *high)
 
 /*
  * 2 * count rows of 16 bytes, which are count elements, become count rows of 32 bytes. Lines of
- * these are asked for before, but for bytes: 16 at a time are better left alone.
+ * these may be asked for before, but for bytes: 16 at a time are better left alone.
  */
 #define DEFINE_SQUARE(bits, count, rounds)							\
 INLINE void square_##bits(uint8_t *dst, int64_t dst_stride, const uint8_t *src,			\
-			  int64_t src_stride)							\
+			  int64_t src_stride, bool asks)					\
 {												\
 	const uint8_t *lower = src + (count) * src_stride;					\
 	__m256i r[count];									\
 												\
-	if ((count) < 16)									\
+	if (asks && (count) < 16)								\
 		engine_own_columns(dst, dst_stride, count, 32);					\
 	UNROLL											\
 	for (int k = 0; k < (count); k++) {							\
@@ -53,9 +53,11 @@ DEFINE_SQUARE(32, 4, 2)
 DEFINE_SQUARE(64, 2, 1)
 
 /* Two elements of 16 bytes, one below the other. */
-INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int64_t src_stride)
+INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int64_t src_stride,
+		       bool asks)
 {
 	(void)dst_stride;
+	(void)asks;
 	_mm256_storeu_si256((__m256i *)dst, load_lanes(src, src + src_stride));
 }
 
@@ -312,8 +314,8 @@ static bool goes_by_columns(const struct engine_tile *tile, int64_t size)
  * all of these may be under way the strip is as wide as a line, which is read once.
  */
 #define DEFINE_TRANSPOSE(size, bits)								\
-TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
-				    const struct engine_tile *tile)				\
+INLINE void squares_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
+			   bool asks)								\
 {												\
 	enum { ROWS = 32 / (size), COLUMNS = 16 / (size), LINE = 64 / (size) };			\
 	const int64_t rows = tile->extents[1], columns = tile->extents[0];			\
@@ -347,10 +349,22 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				square_##bits(dst + c * tile->dst_strides[0] + r * (size),	\
 					      tile->dst_strides[0],				\
 					      src + c * (size) + r * tile->src_strides[1],	\
-					      tile->src_strides[1]);				\
+					      tile->src_strides[1], asks);			\
 			}									\
 		}										\
 	}											\
+}												\
+												\
+TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
+				    const struct engine_tile *tile)				\
+{												\
+	squares_##size(dst, src, tile, true);							\
+}												\
+												\
+TARGET static void stage_##size(uint8_t *dst, const uint8_t *src,				\
+				const struct engine_tile *tile)					\
+{												\
+	squares_##size(dst, src, tile, false);							\
 }
 
 DEFINE_TRANSPOSE(1, 8)
@@ -360,11 +374,14 @@ DEFINE_TRANSPOSE(8, 64)
 DEFINE_TRANSPOSE(16, 128)
 
 /* The same, but for the shapes that have kernels of their own. */
-#define DEFINE_MATCH(size, shift, other)							\
-static void match_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)	\
+#define DEFINE_MATCH(name, size, shift, other)							\
+static void match_##name##_##size(uint8_t *dst, const uint8_t *src,				\
+				  const struct engine_tile *tile)				\
 {												\
-	engine_tile_kernel *kernel = is_short(tile, size) ? transpose_short_##size : (other);	\
+	engine_tile_kernel *kernel = (other);							\
 												\
+	if (is_short(tile, size))								\
+		kernel = transpose_short_##size;						\
 	if (engine_is_deinterleave(tile, size))							\
 		kernel = engine_deinterleave_avx2[shift];					\
 	else if (engine_is_interleave(tile, size))						\
@@ -372,10 +389,14 @@ static void match_##size(uint8_t *dst, const uint8_t *src, const struct engine_t
 	kernel(dst, src, tile);									\
 }
 
-DEFINE_MATCH(1, 0, is_thin(tile) ? transpose_thin : transpose_1)
-DEFINE_MATCH(2, 1, transpose_2)
-DEFINE_MATCH(4, 2, transpose_4)
-DEFINE_MATCH(8, 3, transpose_8)
+DEFINE_MATCH(transpose, 1, 0, is_thin(tile) ? transpose_thin : transpose_1)
+DEFINE_MATCH(transpose, 2, 1, transpose_2)
+DEFINE_MATCH(transpose, 4, 2, transpose_4)
+DEFINE_MATCH(transpose, 8, 3, transpose_8)
+DEFINE_MATCH(stage, 1, 0, is_thin(tile) ? transpose_thin : stage_1)
+DEFINE_MATCH(stage, 2, 1, stage_2)
+DEFINE_MATCH(stage, 4, 2, stage_4)
+DEFINE_MATCH(stage, 8, 3, stage_8)
 
 /* Elements of a register or two. */
 #define DEFINE_STRIDED(size)									\
@@ -397,11 +418,24 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 DEFINE_STRIDED(32)
 DEFINE_STRIDED(64)
 
-TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, int64_t bytes)
+TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
+				const uint8_t *next)
 {
-	for (int64_t k = 0; k < bytes; k += 32)
-		_mm256_stream_si256((__m256i *)(dst + k),
-				    _mm256_loadu_si256((const __m256i *)(src + k)));
+	for (int64_t r = 0; r < rows->extents[0]; r++) {
+		for (int64_t k = 0; k < rows->extents[1]; k += 64) {
+			const __m256i *from = (const __m256i *)(src + k);
+			__m256i *to = (__m256i *)(dst + k);
+
+			if (next)
+				engine_fetch(next + k);
+			_mm256_stream_si256(to, _mm256_loadu_si256(from));
+			_mm256_stream_si256(to + 1, _mm256_loadu_si256(from + 1));
+		}
+		if (next)
+			next += rows->extents[1];
+		dst = BEYOND(dst, rows->dst_strides[0]);
+		src = BEYOND(src, rows->src_strides[0]);
+	}
 }
 
 /* The bytes of the second from a place on, those of the first before it. */
@@ -450,8 +484,10 @@ TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes,
 
 const struct engine_transpose_kernels engine_transpose_avx2 = {
 	.transpose = {
-		match_1, match_2, match_4, match_8, transpose_16, transpose_32, transpose_64,
+		match_transpose_1, match_transpose_2, match_transpose_4, match_transpose_8,
+		transpose_16, transpose_32, transpose_64,
 	},
+	.stage = { match_stage_1, match_stage_2, match_stage_4, match_stage_8, stage_16 },
 	.transpose_rows = engine_rows_avx2,
 	.most_steps = 1,
 	.stream_lines = stream_lines,

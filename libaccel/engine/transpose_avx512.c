@@ -851,10 +851,20 @@ DEFINE_MATCH(2, 1)
 DEFINE_MATCH(4, 2)
 DEFINE_MATCH(8, 3)
 
-TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, int64_t bytes)
+TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
+				const uint8_t *next)
 {
-	for (int64_t k = 0; k < bytes; k += 64)
-		_mm512_stream_si512((__m512i *)(dst + k), _mm512_loadu_si512(src + k));
+	for (int64_t r = 0; r < rows->extents[0]; r++) {
+		for (int64_t k = 0; k < rows->extents[1]; k += 64) {
+			if (next)
+				engine_fetch(next + k);
+			_mm512_stream_si512((__m512i *)(dst + k), _mm512_loadu_si512(src + k));
+		}
+		if (next)
+			next += rows->extents[1];
+		dst = BEYOND(dst, rows->dst_strides[0]);
+		src = BEYOND(src, rows->src_strides[0]);
+	}
 }
 
 TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,

@@ -71,9 +71,13 @@ DEFINE_TRANSPOSE(32, 5, struct element32)
 DEFINE_TRANSPOSE(64, 6, struct element64)
 
 /* Through the caches: there is no way around them. */
-static void copy_lines(uint8_t *dst, const uint8_t *src, int64_t bytes)
+static void copy_lines(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
+		       const uint8_t *next)
 {
-	memcpy(dst, src, (size_t)bytes);
+	(void)next;
+	for (int64_t r = 0; r < rows->extents[0]; r++)
+		memcpy(dst + r * rows->dst_strides[0], src + r * rows->src_strides[0],
+		       (size_t)rows->extents[1]);
 }
 
 static void copy_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,

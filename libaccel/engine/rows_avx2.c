@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Transposes of rows that begin anywhere, and need not have all columns, by AVX2. Contract in
- * kernels.h. A square has 16 bytes of each of its rows. What a row does not have all of is put
- * together element by element: borders are narrow.
+ * kernels.h. A square has 16 bytes of each of its rows. Elements of 4 and 8 bytes that a row does
+ * not have are masked; smaller ones are put together one by one.
  */
 #ifdef __x86_64__
 #include <string.h>
@@ -24,20 +24,41 @@ struct square {
 	bool streams;
 };
 
-/* Whether a square has so many rows and columns, and its rows have all of these. */
-INLINE bool is_whole(const struct square *square, int64_t num_rows, int64_t num_columns)
+/* Whether rows have all of so many columns. */
+INLINE bool are_whole(const struct square *square, int64_t num_rows, int64_t num_columns)
 {
 	const uint64_t all = (1ull << num_columns) - 1;
 	uint64_t columns = ~0ull;
 
-	if (square->num_rows < num_rows || square->num_columns < num_columns)
-		return false;
-	if (!square->columns)
-		return true;
 	UNROLL
 	for (int64_t k = 0; k < num_rows; k++)
 		columns &= square->columns[k];
 	return (columns >> square->column & all) == all;
+}
+
+/* The element that is in the place of what rows do not have, over and over. */
+INLINE __m128i load_fill(const struct square *square, int size)
+{
+	int64_t element = 0;
+
+	memcpy(&element, square->fill, (size_t)size);
+	return size == 4 ? _mm_set1_epi32((int)element) : _mm_set1_epi64x(element);
+}
+
+/*
+ * The columns, of 4 or 8 bytes each, that a row has, and in the place of others the fill. In
+ * registers: what has just been stored waits for the streaming stores before it. A row without
+ * columns may lie anywhere, where even a load of nothing takes long.
+ */
+INLINE __m128i load_masked(const struct square *square, int64_t k, int size, __m128i fill)
+{
+	const __m128i bits = size == 4 ? _mm_setr_epi32(1, 2, 4, 8) : _mm_setr_epi32(1, 1, 2, 2);
+	const uint64_t columns = square->columns[k] >> square->column & ((1ull << 16 / size) - 1);
+	const uint8_t *row = columns ? BEYOND(square->src, square->places[k]) : square->fill;
+	const __m128i all = _mm_set1_epi32((int)columns);
+	const __m128i mask = _mm_cmpeq_epi32(_mm_and_si128(all, bits), bits);
+
+	return _mm_blendv_epi8(fill, _mm_maskload_epi32((const int *)row, mask), mask);
 }
 
 /* The columns that a row has. */
@@ -56,21 +77,27 @@ INLINE __m128i load_columns(const struct square *square, int64_t k, int size)
 	return _mm_loadu_si128((__m128i *)bytes);
 }
 
-INLINE __m128i load_row(const struct square *square, int64_t k, int size, bool all)
+/* What a square has: all, all but some columns of its rows, or any of it. */
+enum square_kind { WHOLE, MASKED, EDGE };
+
+INLINE __m128i load_row(const struct square *square, int64_t k, int size, enum square_kind kind,
+			__m128i fill)
 {
-	if (all)
+	if (kind == WHOLE)
 		return _mm_loadu_si128((const __m128i *)BEYOND(square->src, square->places[k]));
+	if (kind == MASKED)
+		return load_masked(square, k, size, fill);
 	if (square->num_rows <= k)
 		return _mm_setzero_si128();
 	return load_columns(square, k, size);
 }
 
 INLINE void store_column(const struct square *square, uint8_t *to, __m256i column, int size,
-			 bool all)
+			 enum square_kind kind)
 {
 	uint8_t bytes[32];
 
-	if (!all && square->num_rows < 32 / size) {
+	if (kind == EDGE && square->num_rows < 32 / size) {
 		_mm256_storeu_si256((__m256i *)bytes, column);
 		memcpy(to, bytes, (size_t)(square->num_rows * size));
 	} else if (square->streams) {
@@ -82,31 +109,32 @@ INLINE void store_column(const struct square *square, uint8_t *to, __m256i colum
 
 /* Both halves of a line of the destination follow each other, so that it is streamed as a whole. */
 #define DEFINE_TRANSPOSE_ROWS(size, bits, rounds)						\
-INLINE void square_##bits(const struct square *square, bool all)				\
+INLINE void square_##bits(const struct square *square, enum square_kind kind)			\
 {												\
 	enum { COUNT = 16 / (size) };								\
+	const __m128i fill = kind == MASKED ? load_fill(square, size) : _mm_setzero_si128();	\
 	uint8_t *to = square->dst;								\
 	__m256i r[COUNT];									\
 												\
 	UNROLL											\
 	for (int k = 0; k < COUNT; k++)								\
 		r[k] = _mm256_inserti128_si256(							\
-			_mm256_castsi128_si256(load_row(square, k, size, all)),			\
-			load_row(square, k + COUNT, size, all), 1);				\
+			_mm256_castsi128_si256(load_row(square, k, size, kind, fill)),		\
+			load_row(square, k + COUNT, size, kind, fill), 1);			\
 	UNROLL											\
 	for (int round = 0; round < (rounds); round++)						\
 		round_##bits(r, COUNT);								\
 	UNROLL											\
 	for (int k = 0; k < COUNT; k++) {							\
-		if (all || k < square->num_columns)						\
-			store_column(square, to, r[k], size, all);				\
+		if (kind != EDGE || k < square->num_columns)					\
+			store_column(square, to, r[k], size, kind);				\
 		ADVANCE(to, square->dst_stride);						\
 	}											\
 }												\
 												\
 TARGET static __attribute__((noinline)) void edge_##bits(const struct square *square)		\
 {												\
-	square_##bits(square, false);								\
+	square_##bits(square, EDGE);								\
 }												\
 												\
 TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
@@ -130,8 +158,14 @@ TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
 				.streams = rows->streams,					\
 			};									\
 												\
-			if (is_whole(&square, ROWS, COLUMNS))					\
-				square_##bits(&square, true);					\
+			if (square.num_rows < ROWS || square.num_columns < COLUMNS)		\
+				edge_##bits(&square);						\
+			else if (!square.columns)						\
+				square_##bits(&square, WHOLE);					\
+			else if ((size) >= 4)							\
+				square_##bits(&square, MASKED);					\
+			else if (are_whole(&square, ROWS, COLUMNS))				\
+				square_##bits(&square, WHOLE);					\
 			else									\
 				edge_##bits(&square);						\
 		}										\

@@ -25,6 +25,9 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define FETCH_BYTES	1024
 #define LANE_BYTES	16
 
+/* A run in the staging buffer is streamed by so much at a time. */
+#define RUN_PIECE_BYTES	256
+
 /* In scratch: a block, two lines after each row; two strips, a line after each run; slots. */
 #define PACKED_BYTES										\
 	(BLOCK_BYTES / PACKED_ROW_BYTES * (PACKED_ROW_BYTES + 2 * LINE_BYTES))
@@ -291,19 +294,37 @@ static void transpose_strip(struct pipeline *pipeline, engine_tile_kernel *kerne
 	} while (next_step(tiles));
 }
 
-/* Streams the strip before this one: what has just been stored is slow to be loaded again. */
-static void stream_out(struct pipeline *pipeline)
+/*
+ * Streams the strip before this one: what has just been stored is slow to be loaded again. So much
+ * of the next block is fetched meanwhile, in small pieces: there is little room for what is asked
+ * for.
+ */
+static void stream_out(struct pipeline *pipeline, int64_t fetched)
 {
 	const struct engine_move *move = pipeline->move;
 	struct outflow *outflow = &pipeline->outflow;
 	const uint32_t columns = move->staging.src_loop;
 	engine_piece_kernel *stream_piece = pipeline->run->plan->isa->transpose->stream_piece;
+	int64_t due = 0;
 
-	for (int64_t k = 0; k < outflow->count; k++)
-		stream_run(pipeline->slots,
-			   (outflow->n + k * move->staging.slots[columns]) % NUM_SLOTS,
-			   stream_piece, outflow->to + k * move->nest.streams[DST].strides[columns],
-			   outflow->from + k * move->staging.strides[columns], outflow->bytes);
+	for (int64_t k = 0; k < outflow->count; k++) {
+		const int64_t n = (outflow->n + k * move->staging.slots[columns]) % NUM_SLOTS;
+		uint8_t *to = outflow->to + k * move->nest.streams[DST].strides[columns];
+		const uint8_t *from = outflow->from + k * move->staging.strides[columns];
+
+		for (int64_t b = 0; b < outflow->bytes; b += RUN_PIECE_BYTES) {
+			const int64_t bytes = min(RUN_PIECE_BYTES, outflow->bytes - b);
+
+			due = min(due + bytes, fetched);
+			if (due >= RUN_PIECE_BYTES) {
+				fetch_beside(pipeline, due);
+				fetched -= due;
+				due = 0;
+			}
+			stream_run(pipeline->slots, n, stream_piece, to + b, from + b, bytes);
+		}
+	}
+	fetch_beside(pipeline, fetched);
 	outflow->count = 0;
 }
 
@@ -375,20 +396,23 @@ static bool are_lines(const uint8_t *to, const struct engine_tile *rows, int64_t
 		(uint64_t)bytes) % LINE_BYTES == 0;
 }
 
+/*
+ * Transposes a strip to the staging buffer. Whole lines are streamed from there at once, parts of
+ * lines after the next strip.
+ */
 static void stage_strip(struct pipeline *pipeline, int64_t bytes)
 {
 	const struct engine_move *move = pipeline->move;
 	const struct engine_staging *staging = &move->staging;
 	const struct steps *strips = &pipeline->strips;
-	uint8_t *staged = pipeline->halves[pipeline->half ^= 1], *to = destination_of_strip(pipeline);
+	uint8_t *staged = pipeline->halves[pipeline->half ^= 1];
+	uint8_t *to = destination_of_strip(pipeline);
 	const struct engine_tile rows = rows_of_strip(pipeline, bytes);
 	const bool is_whole = are_lines(to, &rows, bytes);
 	int64_t count = staging->is_one_run ? 1 : step_extent(strips, staging->src_loop);
 
-	if (!is_whole)
-		fetch_beside(pipeline, bytes);
 	transpose_strip(pipeline, staging->stage_kernel, staged, strips->at, staging->strides);
-	stream_out(pipeline);
+	stream_out(pipeline, is_whole ? 0 : bytes);
 	if (is_whole) {
 		stream_rows(pipeline, to, staged, &rows);
 		return;
@@ -616,7 +640,7 @@ static int64_t try_to_join_strips(struct pipeline *pipeline)
 		return 0;
 	n = slot_of_strip(pipeline);
 	dst = destination_of_strip(pipeline);
-	stream_out(pipeline);
+	stream_out(pipeline, 0);
 	if (!are_awaited(pipeline, n, dst, stride, count))
 		return 0;
 	join_block(pipeline, n, dst, count);
@@ -644,7 +668,7 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 
 	if (!staging->chain_kernel || count % (LINE_BYTES / move->size))
 		return false;
-	stream_out(pipeline);
+	stream_out(pipeline, 0);
 	n = slot_of_strip(pipeline);
 	dst = destination_of_strip(pipeline);
 	filled = (int64_t)((uintptr_t)dst % LINE_BYTES);
@@ -667,7 +691,8 @@ static void stage_tile(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 		       const struct engine_tile *tile)
 {
 	const struct engine_staging *staging = &pipeline->move->staging;
-	const int64_t pitch = staging->strides[staging->src_loop], dst_stride = tile->dst_strides[0];
+	const int64_t pitch = staging->strides[staging->src_loop];
+	const int64_t dst_stride = tile->dst_strides[0];
 	const int64_t bytes = tile->extents[1] * pipeline->move->size;
 	const int64_t whole = (uintptr_t)dst % LINE_BYTES ? 0 : bytes / LINE_BYTES * LINE_BYTES;
 	const struct engine_tile rows = {
@@ -859,7 +884,7 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 	do {
 		error = run_block(&pipeline, &blocks);
 	} while (!error && next_step(&blocks));
-	stream_out(&pipeline);
+	stream_out(&pipeline, 0);
 	note_joined(&pipeline);
 	for (int64_t n = 0; n < NUM_SLOTS; n++)
 		flush_slot(pipeline.slots, n);

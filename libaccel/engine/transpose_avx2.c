@@ -11,6 +11,8 @@
 #include "kernels.h"
 #include "square_avx2.h"
 
+#define PAGE_BYTES	4096
+
 INLINE __m256i load_lanes(const uint8_t *low, const uint8_t *high)
 {
 	return _mm256_inserti128_si256(
@@ -51,6 +53,16 @@ DEFINE_SQUARE(8, 16, 4)
 DEFINE_SQUARE(16, 8, 3)
 DEFINE_SQUARE(32, 4, 2)
 DEFINE_SQUARE(64, 2, 1)
+
+/* Asks for a line of each row. */
+INLINE void fetch_rows(const uint8_t *row, int64_t stride, int count)
+{
+	UNROLL
+	for (int k = 0; k < count; k++) {
+		engine_fetch(row);
+		ADVANCE(row, stride);
+	}
+}
 
 /* Two elements of 16 bytes, one below the other. */
 INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int64_t src_stride,
@@ -310,6 +322,18 @@ static bool goes_by_columns(const struct engine_tile *tile, int64_t size)
 }
 
 /*
+ * Whether what comes next in rows is asked for. Rows that begin within lines and follow each other
+ * closely take half as long again so, and bytes, of whose squares each has 32 rows, a little more.
+ */
+static bool is_worth_fetching(const struct engine_tile *tile, int64_t size)
+{
+	const int64_t stride = tile->src_strides[1];
+
+	return tile->ahead && size > 1 &&
+	       (stride % LINE_BYTES == 0 || magnitude(stride) >= PAGE_BYTES);
+}
+
+/*
  * Down the rows of a strip of the source, so that the destination is written along its lines. If
  * all of these may be under way the strip is as wide as a line, which is read once.
  */
@@ -343,6 +367,10 @@ INLINE void squares_##size(uint8_t *dst, const uint8_t *src, const struct engine
 						size, end - first, size);			\
 				break;								\
 			}									\
+			if (asks && is_worth_fetching(tile, size))				\
+				fetch_rows(BEYOND(src + first * (size),				\
+						  r * tile->src_strides[1] + tile->ahead),	\
+					   tile->src_strides[1], ROWS);				\
 			for (int64_t k = first; k < end; k += COLUMNS) {			\
 				const int64_t c = fit(k, COLUMNS, columns);			\
 												\

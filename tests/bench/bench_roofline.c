@@ -2,7 +2,8 @@
 /*
  * What the memory of this machine gives to one thread, and so what a copy can reach at best: reads,
  * writes (by two threads, too), copies, copies whose source is taken piece by piece from rows
- * 16 KiB apart, as a transposition does, and writes to such rows. Each beside memcpy of 64 MiB in
+ * 16 KiB apart, as a transposition does, or from anywhere, as a gather does, and writes to such
+ * rows. Each beside memcpy of 64 MiB in
  * the same rounds, as a ratio of bytes read and written; with pages of 4 KiB and, as far as the
  * kernel has them, of 2 MiB.
  */
@@ -183,6 +184,33 @@ WITH_AVX static void stream_pieces_ahead(const struct memory *memory, size_t pie
 	_mm_sfence();
 }
 
+/* One piece after the other, without a pattern, and each once: count is a power of two. */
+static size_t next_piece(size_t at, size_t count)
+{
+	/* Numerical Recipes, chapter 7.1 */
+	return (at * 1664525 + 1013904223) % count;
+}
+
+/* The destination in order; pieces of the source that lie anywhere, asked for as above. */
+WITH_AVX static void stream_scattered_pieces(const struct memory *memory, size_t piece)
+{
+	const size_t count = SIZE / piece;
+	size_t at = 0, next = 0;
+
+	for (size_t k = 0; k < AHEAD / piece; k++)
+		next = next_piece(next, count);
+	for (size_t k = 0; k < count; k++) {
+		for (size_t i = 0; i < piece; i += 64) {
+			_mm_prefetch(memory->source + next * piece + i, _MM_HINT_T1);
+			stream_piece(memory->destination + k * piece + i,
+				     memory->source + at * piece + i, 64);
+		}
+		at = next_piece(at, count);
+		next = next_piece(next, count);
+	}
+	_mm_sfence();
+}
+
 /* A piece of each row of a block, then the next of each row. */
 WITH_AVX static void stream_to_rows(char *destination, size_t piece, size_t pitch)
 {
@@ -244,6 +272,10 @@ static const struct kind {
 	  2 * SIZE },
 	{ "copy in pieces of 4096 bytes, streaming, prefetched", stream_pieces_ahead, 4096,
 	  2 * SIZE },
+	{ "copy in pieces of 256 bytes from anywhere, streaming, prefetched",
+	  stream_scattered_pieces, 256, 2 * SIZE },
+	{ "copy in pieces of 1024 bytes from anywhere, streaming, prefetched",
+	  stream_scattered_pieces, 1024, 2 * SIZE },
 	{ "write of 64 bytes of each row, 16384 bytes apart, streaming", stream_to_even_rows, 64,
 	  NUM_ROWS * PITCH },
 	{ "write of 128 bytes of each row, 16384 bytes apart, streaming", stream_to_even_rows, 128,

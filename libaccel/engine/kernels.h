@@ -88,9 +88,10 @@ typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, const struct 
 				 const uint8_t *next);
 
 /*
- * The same for pieces of what is no whole line. dst is at the beginning of a line, of which so many
- * bytes wait already: the last ones of the 64 of line. What is left in the end are its last ones
- * after it. 64 bytes more can be read beyond those of line, and before and beyond those of src.
+ * Copies a piece of what is no whole lines around the caches. dst is at the beginning of a line, of
+ * which so many bytes wait already: the last ones of the 64 of line. What is left in the end are
+ * its last ones after it. 64 bytes more can be read beyond those of line, and before and beyond
+ * those of src.
  */
 typedef void engine_piece_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
 				 int64_t filled);

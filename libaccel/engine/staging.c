@@ -18,10 +18,9 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
  * A block, of which one is transposed while the next one comes to the second cache. Its rows are
  * long on both sides. In the source a page is looked up for each. In the destination lines that are
  * a power of two apart belong to the same part of the last cache, which takes one at a time: the
- * next lines of each row have others do so meanwhile. Blocks are large if these rows ask for it.
- * Runs by way of the staging buffer cost something each, but are not of so many rows where elements
- * are small; the first cache has room for few columns. Where rows are packed piece by piece, fewer
- * of them leave room for several lines of each.
+ * next lines of each row have others do so meanwhile. Blocks are large if these rows ask for it,
+ * but what goes by way of the staging buffer is better off in smaller ones. Where rows are packed
+ * piece by piece, fewer of them leave room for several lines of each.
  */
 #define LARGE_BLOCK_BYTES	131072
 #define SRC_RUN_BYTES		2048
@@ -32,7 +31,8 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 /*
  * A strip, which stays in the first cache with all that is done to it. Fetching and storing take
  * turns all the better the smaller the bites are (DIRECT_BYTES): what is asked for while too much
- * is under way, some CPUs forget. Runs by way of the staging buffer cost something each.
+ * is under way, some CPUs forget. Runs by way of the staging buffer cost something each: where they
+ * would be short otherwise, a strip may have twice as much.
  */
 #define STAGED_BYTES	4096
 #define RUN_BYTES	256
@@ -130,7 +130,7 @@ static void choose_block(struct engine_staging *staging, const struct engine_nes
 	const int64_t most = staging->packs || is_staged ? BLOCK_BYTES : LARGE_BLOCK_BYTES;
 	int64_t dst_run = DST_RUN_BYTES;
 
-	if (are_pieces && !is_staged)
+	if (are_pieces)
 		dst_run = min(dst_run, PACKED_DST_RUN * size);
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
@@ -274,7 +274,10 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 	staging->tile[last] = height;
 	memcpy(staging->strip, staging->tile, sizeof(staging->strip));
 	bytes = size * height;
-	run_bytes = min(strip_bytes / width, MAX_ROWS * size);
+	run_bytes = strip_bytes / width;
+	if (!is_joined && !staging->stream_kernel)
+		run_bytes = max(run_bytes, min(RUN_BYTES, 2 * run_bytes));
+	run_bytes = min(run_bytes, MAX_ROWS * size);
 	for (uint32_t d = last; staging->strip[d] == nest->extents[d]; ) {
 		d = next_in_run(nest, DST, bytes);
 		if (d == nest->rank || d == columns)
@@ -283,7 +286,7 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 		bytes *= staging->strip[d];
 	}
 	staging->are_tiles = !memcmp(staging->strip, staging->tile, sizeof(staging->tile));
-	/* squares of bytes are stored by fours, and what is staged as it was meant to be */
+	/* squares of bytes are stored by fours, and strips of the staging buffer whole */
 	staging->bite = height;
 	if (size > 1 && staging->stream_kernel)
 		staging->bite = min(height, max(1, DIRECT_BYTES / (width * size * line)) * line);

@@ -49,12 +49,15 @@ static int stay_on(int cpu)
 static void *signal_gate(void *argument)
 {
 	fixture *self = argument;
+	int error;
 
 	if (stay_on(1))
 		return "does not get to CPU 1";
 	while (!__atomic_load_n(&self->is_open, __ATOMIC_RELAXED))
 		;
-	return test_gate_signal(&self->gate) ? "the gate does not signal" : NULL;
+	error = test_gate_signal(&self->gate);
+	/* vgem has opened it by itself where all that waits took longer than 10 s to submit */
+	return error && error != -ETIMEDOUT ? "the gate does not signal" : NULL;
 }
 
 /*

@@ -140,7 +140,7 @@ INLINE void lines_of_columns_##size(uint8_t *to, int64_t dst_stride, const uint8
 	for (int line = 0; line < num_lines; line++) {						\
 		load_rows(r + line * N, N, from, src_stride);					\
 		if (ahead)									\
-			fetch_ahead(from, src_stride, SIDE, ahead);				\
+			engine_fetch_after(from, src_stride, SIDE, ahead);			\
 		UNROLL										\
 		for (int round = 0; round < (rounds); round++)					\
 			round_##size(r + line * N, N);						\

@@ -27,6 +27,18 @@ static inline void engine_fetch(const void *place)
 	__builtin_prefetch(place, 0, 2);
 }
 
+/* Asks for what comes so many bytes after each of some rows. */
+static inline __attribute__((always_inline)) void engine_fetch_after(const uint8_t *row,
+								      int64_t stride, int count,
+								      int64_t bytes)
+{
+	_Pragma("GCC unroll 64")
+	for (int k = 0; k < count; k++) {
+		engine_fetch(BEYOND(row, bytes));
+		ADVANCE(row, stride);
+	}
+}
+
 /*
  * Asks for a line that is stored to some time later, in functions whose target has prfchw; in
  * others it is asked for as one that is read. CPUs that do not have the instruction take it for

@@ -163,7 +163,6 @@ static bool prepare_move(struct engine_crossed *crossed)
 	struct engine_staging *staging = &move->staging;
 
 	move->run = engine_staging_run;
-	move->kernel = isa->transpose->transpose[crossed->plan->operands[DST].size_shift];
 	move->name = "transpose";
 	move->size = size_of(crossed, DST);
 	engine_nest_copy(&move->nest, nest, ENGINE_MOVE_STREAMS);

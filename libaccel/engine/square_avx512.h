@@ -65,14 +65,4 @@ INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
 	*d = _mm512_shuffle_i64x2(ab23, cd23, 0xdd);
 }
 
-/* Asks for what comes so many bytes after each row. */
-INLINE void fetch_ahead(const uint8_t *row, int64_t stride, int count, int64_t ahead)
-{
-	UNROLL
-	for (int k = 0; k < count; k++) {
-		engine_fetch(BEYOND(row, ahead));
-		ADVANCE(row, stride);
-	}
-}
-
 #endif /* TESSERA_ENGINE_SQUARE_AVX512_H */

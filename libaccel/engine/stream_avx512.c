@@ -93,7 +93,8 @@ TARGET static void stream_##size(uint8_t *dst, const uint8_t *src,				\
 												\
 			for (int64_t k = 0; k < squares; k++) {					\
 				if (tile->ahead)						\
-					fetch_ahead(from, src_stride, SIDE, tile->ahead);	\
+					engine_fetch_after(from, src_stride, SIDE,		\
+							   tile->ahead);		\
 				square_##size(to + k * 64, dst_stride, from, src_stride,	\
 					      late[k], NULL);					\
 				from += SIDE * src_stride;					\

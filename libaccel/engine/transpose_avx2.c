@@ -54,16 +54,6 @@ DEFINE_SQUARE(16, 8, 3)
 DEFINE_SQUARE(32, 4, 2)
 DEFINE_SQUARE(64, 2, 1)
 
-/* Asks for a line of each row. */
-INLINE void fetch_rows(const uint8_t *row, int64_t stride, int count)
-{
-	UNROLL
-	for (int k = 0; k < count; k++) {
-		engine_fetch(row);
-		ADVANCE(row, stride);
-	}
-}
-
 /* Two elements of 16 bytes, one below the other. */
 INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int64_t src_stride,
 		       bool asks)
@@ -368,9 +358,9 @@ INLINE void squares_##size(uint8_t *dst, const uint8_t *src, const struct engine
 				break;								\
 			}									\
 			if (asks && is_worth_fetching(tile, size))				\
-				fetch_rows(BEYOND(src + first * (size),				\
-						  r * tile->src_strides[1] + tile->ahead),	\
-					   tile->src_strides[1], ROWS);				\
+				engine_fetch_after(src + first * (size) +			\
+						   r * tile->src_strides[1],			\
+						   tile->src_strides[1], ROWS, tile->ahead);	\
 			for (int64_t k = first; k < end; k += COLUMNS) {			\
 				const int64_t c = fit(k, COLUMNS, columns);			\
 												\

@@ -516,7 +516,8 @@ INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src,				\
 		return;										\
 	}											\
 	if (tile->ahead)									\
-		fetch_ahead(square.src, square.src_stride, SIDE, tile->ahead);			\
+		engine_fetch_after(square.src, square.src_stride, SIDE,				\
+				   tile->ahead);						\
 	square_##size(&square, true, streams, NULL, false);					\
 }												\
 												\

@@ -3,9 +3,8 @@
  * What the memory of this machine gives to one thread, and so what a copy can reach at best: reads,
  * writes (by two threads, too), copies, copies whose source is taken piece by piece from rows
  * 16 KiB apart, as a transposition does, or from anywhere, as a gather does, and writes to such
- * rows. Each beside memcpy of 64 MiB in
- * the same rounds, as a ratio of bytes read and written; with pages of 4 KiB and, as far as the
- * kernel has them, of 2 MiB.
+ * rows. Each beside memcpy of 64 MiB in the same rounds, as a ratio of bytes read and written; with
+ * pages of 4 KiB and, as far as the kernel has them, of 2 MiB.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -80,26 +80,19 @@ typedef void engine_beside_kernel(uint8_t *dst, const uint8_t *src, const struct
 				  const uint8_t *next);
 
 /*
- * Copies rows of whole lines around the caches: extents[0] of them, of extents[1] bytes each. In
- * the destination all begin with a line. For each line stored one is fetched, if there are any to
- * be: they are side by side, from next on.
+ * Copies lines around the caches: those that rows fill, extents[0] of them with extents[1] bytes
+ * each. A row and where it goes are as far from a line's beginning, and what is before the row in
+ * the line in which it begins is the destination's, too. For each line stored one is fetched, if
+ * there are any to be: as many bytes as rows have, side by side, from next on.
  */
 typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
 				 const uint8_t *next);
 
 /*
- * Copies a piece of what is no whole lines around the caches. dst is at the beginning of a line, of
- * which so many bytes wait already: the last ones of the 64 of line. What is left in the end are
- * its last ones after it. 64 bytes more can be read beyond those of line, and before and beyond
- * those of src.
- */
-typedef void engine_piece_kernel(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
-				 int64_t filled);
-
-/*
  * Transposes columns that go on into each other in the destination, around the caches. Each has
  * more than half a line and less than one, and there are a multiple of as many as a line has
- * elements. dst, line and filled are as above.
+ * elements. dst is at the beginning of a line, of which so many bytes wait already: the last ones
+ * of the 64 of line. What is left in the end are its last ones after it.
  */
 typedef void engine_chain_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 				 uint8_t *line, int64_t filled);
@@ -184,7 +177,6 @@ struct engine_transpose_kernels {
 	/* in its place, where rows are long; NULL where that gains nothing */
 	engine_packed_join_kernel *join_packed[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
-	engine_piece_kernel *stream_piece;
 	/* NULL where columns go by way of memory */
 	engine_chain_kernel *chain_transpose[ENGINE_NUM_SIZES];
 	/* NULL where there is none, and memcpy() has to do; there is where join_packed is */

@@ -34,8 +34,14 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
  * is under way, some CPUs forget. Runs by way of the staging buffer cost something each: where they
  * would be short otherwise, a strip may have twice as much.
  */
-#define STAGED_BYTES	4096
+#define STAGED_STRIP_BYTES	4096
 #define RUN_BYTES	256
+
+/*
+ * Rows of the source itself may begin within lines: strips that go by way of the staging buffer
+ * have so many of each row, lest too many are shared with the strips beside.
+ */
+#define STAGED_LINES	4
 
 /* Strips whose columns go on in lines that wait have longer runs, stored in pieces. */
 #define JOINED_BYTES	16384
@@ -259,7 +265,7 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 	const int64_t line = max(1, LINE_BYTES / size);
 	const bool is_joined = staging->join_kernel && !staging->stream_kernel;
 	const int64_t strip_bytes = staging->stream_kernel ? DIRECT_BYTES :
-				    is_joined ? JOINED_BYTES : STAGED_BYTES;
+				    is_joined ? JOINED_BYTES : STAGED_STRIP_BYTES;
 	int64_t width = min(staging->block[columns], line);
 	int64_t height, bytes, run_bytes;
 
@@ -295,7 +301,10 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 	staging->panel[last] = staging->block[last];
 }
 
-/* Runs have a line between them. They are one where they go on from column to column. */
+/*
+ * Runs have a line between them, and are as far from a line's beginning as where they go, if the
+ * first one is. They are one where they go on from column to column.
+ */
 static void lay_out_strip(struct engine_staging *staging, const struct engine_nest *nest,
 			  int64_t size)
 {
@@ -310,7 +319,23 @@ static void lay_out_strip(struct engine_staging *staging, const struct engine_ne
 	}
 	staging->is_one_run = strides[columns] == staging->run_bytes;
 	if (!staging->is_one_run)
-		staging->strides[columns] = round_up(staging->run_bytes, LINE_BYTES) + LINE_BYTES;
+		staging->strides[columns] = round_up(staging->run_bytes, LINE_BYTES) + LINE_BYTES +
+					    (int64_t)((uint64_t)strides[columns] % LINE_BYTES);
+}
+
+/* Has strips that go by way of the staging buffer as wide as they should be, if it has the room. */
+static void widen_strip(struct engine_staging *staging, int64_t size)
+{
+	const uint32_t columns = staging->src_loop;
+	const int64_t line = max(1, LINE_BYTES / size), stride = staging->strides[columns];
+	const int64_t room = (STAGED_BYTES - 2 * LINE_BYTES) / stride / line * line;
+	int64_t width = min(STAGED_LINES * staging->strip[columns], room);
+
+	if (staging->join_kernel || staging->has_lines || staging->packs)
+		return;
+	width = min(max(width, staging->strip[columns]), staging->block[columns]);
+	staging->strip[columns] = width;
+	staging->tile[columns] = width;
 }
 
 /*
@@ -409,11 +434,12 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	choose_join_kernels(staging, nest, size, kernels);
 	choose_strip(staging, nest, size);
 	lay_out_strip(staging, nest, size);
+	widen_strip(staging, size);
 	number_slots(staging, nest, size);
 	staging->chain_kernel = choose_chain_kernel(staging, nest, size, kernels);
 	strip_bytes = staging->strip[src_loop] * staging->strides[src_loop];
 	if (staging->pack_row && !staging->packs)
 		return false;
-	return staging->is_one_run ||
-	       (staging->run_bytes >= LINE_BYTES && strip_bytes <= HALF_BYTES);
+	return (staging->is_one_run || staging->run_bytes >= LINE_BYTES) &&
+	       strip_bytes <= STAGED_BYTES - 2 * LINE_BYTES;
 }

@@ -13,7 +13,7 @@
 #define DIRECT_BYTES	2048
 #define MAX_ROWS	256
 
-/* Of the staging buffer, in each of its two halves. */
-#define HALF_BYTES	32768
+/* Of the staging buffer. */
+#define STAGED_BYTES	32768
 
 #endif /* TESSERA_ENGINE_STAGING_ROOM_H */

@@ -25,17 +25,14 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define FETCH_BYTES	1024
 #define LANE_BYTES	16
 
-/* A run in the staging buffer is streamed by so much at a time. */
-#define RUN_PIECE_BYTES	256
-
-/* In scratch: a block, two lines after each row; two strips, a line after each run; slots. */
+/* In scratch: a block, two lines after each row; the staging buffer; slots. */
 #define PACKED_BYTES										\
 	(BLOCK_BYTES / PACKED_ROW_BYTES * (PACKED_ROW_BYTES + 2 * LINE_BYTES))
 #define NUM_SLOTS	1024
 
 /* Half a page further on: strips that lie in one page took half as long again, we know not why. */
-#define HALVES_PLACE	(PACKED_BYTES + 2048)
-#define SLOTS_PLACE	(HALVES_PLACE + 2 * HALF_BYTES)
+#define STAGED_PLACE	(PACKED_BYTES + 2048)
+#define SLOTS_PLACE	(STAGED_PLACE + STAGED_BYTES)
 #define SHARED_PLACE	(SLOTS_PLACE + (int64_t)sizeof(struct slots))
 
 /* What waits is what is before next in its line: the last bytes here. */
@@ -48,7 +45,7 @@ _Static_assert(SHARED_PLACE + MAX_ROWS * LINE_BYTES <= ENGINE_SCRATCH_BYTES,
 	       "scratch has room for all");
 
 /* With an odd number of lines in each row, a piece has half as much again at most. */
-_Static_assert(PIECE_BYTES / 2 * 3 <= HALF_BYTES && MAX_ROWS * LINE_BYTES <= HALF_BYTES,
+_Static_assert(PIECE_BYTES / 2 * 3 <= STAGED_BYTES && MAX_ROWS * LINE_BYTES <= STAGED_BYTES,
 	       "the staging buffer has room for a piece");
 
 /* --- fetching --------------------------------------------------------------------------------- */
@@ -137,52 +134,17 @@ static void fetch(struct inflow *inflow, int64_t bytes)
 	}
 }
 
-/* --- streaming out ---------------------------------------------------------------------------- */
-
-/* Stores what waits for a run that does not come. */
-static void flush_slot(struct slots *slots, int64_t n)
-{
-	size_t bytes = (uintptr_t)slots->next[n] % LINE_BYTES;
-
-	if (bytes)
-		memcpy(slots->next[n] - bytes, slots->lines[n] + LINE_BYTES - bytes, bytes);
-	slots->next[n] = NULL;
-}
-
-/*
- * Streams a run. What it has beyond its last whole line waits for the next one; what it has before
- * its first one, and does not complete a line that waits, nobody else will bring.
- */
-static inline void stream_run(struct slots *slots, int64_t n, engine_piece_kernel *stream_piece,
-		       uint8_t *to, const uint8_t *from, int64_t bytes)
-{
-	int64_t filled = (int64_t)((uintptr_t)to % LINE_BYTES);
-
-	if (slots->next[n] != to) {
-		int64_t head = filled ? min(LINE_BYTES - filled, bytes) : 0;
-
-		flush_slot(slots, n);
-		memcpy(to, from, (size_t)head);
-		to += head;
-		from += head;
-		bytes -= head;
-		filled = 0;
-		if (!bytes)
-			return;
-	}
-	stream_piece(to - filled, from, bytes, slots->lines[n], filled);
-	slots->next[n] = to + bytes;
-}
-
 /* --- strips ----------------------------------------------------------------------------------- */
 
-/* Runs in the staging buffer that are to be streamed. */
-struct outflow {
-	uint8_t *to;
-	uint8_t *from;
-	int64_t count;
-	int64_t bytes;
-	int64_t n;			/* of the first one's slot */
+/*
+ * A strip's runs in the staging buffer. Each is as far from a line's beginning as where it goes,
+ * and has room for a line before it.
+ */
+struct runs {
+	uint8_t *dst;
+	uint8_t *staged;
+	struct engine_tile rows;	/* one for each run */
+	int64_t n;			/* of the first one's slot; the others' are beside it */
 };
 
 /* Where the rows of a strip begin in the source, as they follow each other in the destination. */
@@ -207,14 +169,12 @@ struct pipeline {
 	uint8_t *dst;
 	const uint8_t *src;
 	uint8_t *packed;
-	uint8_t *halves[2];		/* of the staging buffer */
-	int half;
+	uint8_t *staged;		/* the staging buffer */
 	struct slots *slots;
 	bool is_direct;
 	struct row_list rows;
 	uint8_t (*shared)[LINE_BYTES];	/* of rows, with the strip to the right */
 	struct inflow inflow;
-	struct outflow outflow;
 	struct joined joined;
 	struct steps strips;
 	struct steps tiles;
@@ -294,40 +254,6 @@ static void transpose_strip(struct pipeline *pipeline, engine_tile_kernel *kerne
 	} while (next_step(tiles));
 }
 
-/*
- * Streams the strip before this one: what has just been stored is slow to be loaded again. So much
- * of the next block is fetched meanwhile, in small pieces: there is little room for what is asked
- * for.
- */
-static void stream_out(struct pipeline *pipeline, int64_t fetched)
-{
-	const struct engine_move *move = pipeline->move;
-	struct outflow *outflow = &pipeline->outflow;
-	const uint32_t columns = move->staging.src_loop;
-	engine_piece_kernel *stream_piece = pipeline->run->plan->isa->transpose->stream_piece;
-	int64_t due = 0;
-
-	for (int64_t k = 0; k < outflow->count; k++) {
-		const int64_t n = (outflow->n + k * move->staging.slots[columns]) % NUM_SLOTS;
-		uint8_t *to = outflow->to + k * move->nest.streams[DST].strides[columns];
-		const uint8_t *from = outflow->from + k * move->staging.strides[columns];
-
-		for (int64_t b = 0; b < outflow->bytes; b += RUN_PIECE_BYTES) {
-			const int64_t bytes = min(RUN_PIECE_BYTES, outflow->bytes - b);
-
-			due = min(due + bytes, fetched);
-			if (due >= RUN_PIECE_BYTES) {
-				fetch_beside(pipeline, due);
-				fetched -= due;
-				due = 0;
-			}
-			stream_run(pipeline->slots, n, stream_piece, to + b, from + b, bytes);
-		}
-	}
-	fetch_beside(pipeline, fetched);
-	outflow->count = 0;
-}
-
 static uint8_t *destination_of_strip(const struct pipeline *pipeline)
 {
 	return pipeline->dst + offset_of(pipeline->move->nest.streams[DST].strides,
@@ -341,89 +267,201 @@ static int64_t slot_of_strip(const struct pipeline *pipeline)
 			 pipeline->strips.rank) % NUM_SLOTS;
 }
 
+/* Whether the next block is fetched while strips are streamed, and is not there yet. */
+static bool is_fetching(const struct pipeline *pipeline)
+{
+	return !pipeline->move->staging.pack_row && !pipeline->inflow.is_done;
+}
+
 /*
- * Streams rows of whole lines from the staging buffer, and fetches as much of the next block, line
- * by line while that is side by side.
+ * Streams a row from the staging buffer, and fetches as much of the next block line by line: pieces
+ * that are as long as what is side by side there.
  */
+static void stream_row(struct pipeline *pipeline, uint8_t *dst, const uint8_t *staged,
+		       int64_t bytes)
+{
+	engine_lines_kernel *stream_lines = pipeline->run->plan->isa->transpose->stream_lines;
+	struct inflow *inflow = &pipeline->inflow;
+	struct engine_tile piece = { .extents = { 1 } };
+
+	for (int64_t byte = 0; byte < bytes; byte += piece.extents[1]) {
+		const uint8_t *next = NULL;
+
+		piece.extents[1] = bytes - byte;
+		if (is_fetching(pipeline)) {
+			piece.extents[1] = min(max(inflow->left / LINE_BYTES, 1) * LINE_BYTES,
+					       piece.extents[1]);
+			next = take_piece(inflow, piece.extents[1]);
+			if (!next)
+				fetch(inflow, piece.extents[1]);
+		}
+		stream_lines(dst + byte, staged + byte, &piece, next);
+	}
+}
+
+/* Does so with rows, as many at a time as there is as much of side by side. */
 static void stream_rows(struct pipeline *pipeline, uint8_t *dst, const uint8_t *staged,
 			const struct engine_tile *rows)
 {
 	engine_lines_kernel *stream_lines = pipeline->run->plan->isa->transpose->stream_lines;
-	const bool fetches = !pipeline->move->staging.pack_row;
-	const int64_t bytes = rows->extents[1];
-	struct inflow *inflow = &pipeline->inflow;
-	struct engine_tile some = *rows;
+	const int64_t count = rows->extents[0], bytes = rows->extents[1];
+	/* member by member: what was stored just now is slow to be loaded in larger parts */
+	struct engine_tile some = {
+		.extents = { 0, bytes },
+		.dst_strides = { rows->dst_strides[0] },
+		.src_strides = { rows->src_strides[0] },
+	};
 
-	for (int64_t r = 0; r < rows->extents[0] && bytes; r += some.extents[0]) {
+	for (int64_t r = 0; r < count && bytes; r += some.extents[0]) {
+		uint8_t *to = dst + r * some.dst_strides[0];
+		const uint8_t *from = staged + r * some.src_strides[0];
 		const uint8_t *next = NULL;
 
-		some.extents[0] = rows->extents[0] - r;
-		if (fetches && !inflow->is_done) {
-			some.extents[0] = min(max(1, inflow->left / bytes), some.extents[0]);
-			next = take_piece(inflow, some.extents[0] * bytes);
-			if (!next)
-				fetch(inflow, bytes);
+		some.extents[0] = count - r;
+		if (is_fetching(pipeline)) {
+			some.extents[0] = min(pipeline->inflow.left / bytes, some.extents[0]);
+			if (!some.extents[0]) {
+				stream_row(pipeline, to, from, bytes);
+				some.extents[0] = 1;
+				continue;
+			}
+			next = take_piece(&pipeline->inflow, some.extents[0] * bytes);
 		}
-		stream_lines(dst + r * rows->dst_strides[0], staged + r * rows->src_strides[0],
-			     &some, next);
+		stream_lines(to, from, &some, next);
 	}
 }
 
-/* A strip's columns; those that are one run, line by line. */
-static struct engine_tile rows_of_strip(const struct pipeline *pipeline, int64_t bytes)
+/* A strip's columns, or the one run that they are. */
+static struct runs runs_of_strip(const struct pipeline *pipeline, int64_t bytes)
 {
 	const struct engine_staging *staging = &pipeline->move->staging;
 	const uint32_t columns = staging->src_loop;
-	const int64_t count = step_extent(&pipeline->strips, columns);
+	const int64_t *strides = pipeline->move->nest.streams[DST].strides;
+	const int64_t count = staging->is_one_run ? 1 : step_extent(&pipeline->strips, columns);
+	uint8_t *dst = destination_of_strip(pipeline);
 
-	if (staging->is_one_run)
-		return (struct engine_tile){
-			.extents = { bytes / LINE_BYTES, LINE_BYTES },
-			.dst_strides = { LINE_BYTES, 1 },
-			.src_strides = { LINE_BYTES, 1 },
-		};
-	return (struct engine_tile){
-		.extents = { count, bytes / count },
-		.dst_strides = { pipeline->move->nest.streams[DST].strides[columns], 1 },
-		.src_strides = { staging->strides[columns], 1 },
+	return (struct runs){
+		.dst = dst,
+		.staged = pipeline->staged + LINE_BYTES + (uintptr_t)dst % LINE_BYTES,
+		.rows = {
+			.extents = { count, bytes / count },
+			.dst_strides = { staging->is_one_run ? 0 : strides[columns], 1 },
+			.src_strides = { staging->strides[columns], 1 },
+		},
+		.n = slot_of_strip(pipeline),
 	};
 }
 
-/* Whether these are whole lines of the destination. */
-static bool are_lines(const uint8_t *to, const struct engine_tile *rows, int64_t bytes)
+/* Whether these are whole lines of the destination, as all other runs beside them are. */
+static bool are_lines(const struct runs *runs)
 {
-	return ((uintptr_t)to | (uint64_t)rows->dst_strides[0] | (uint64_t)rows->extents[1] |
-		(uint64_t)bytes) % LINE_BYTES == 0;
+	return ((uintptr_t)runs->dst | (uint64_t)runs->rows.dst_strides[0] |
+		(uint64_t)runs->rows.extents[1]) % LINE_BYTES == 0;
+}
+
+static uint8_t *destination_of_run(const struct runs *runs, int64_t k)
+{
+	return runs->dst + k * runs->rows.dst_strides[0];
+}
+
+/* Stores what waits for a run that does not come. */
+static void flush_slot(struct slots *slots, int64_t n)
+{
+	size_t bytes = (uintptr_t)slots->next[n] % LINE_BYTES;
+
+	if (bytes)
+		memcpy(slots->next[n] - bytes, slots->lines[n] + LINE_BYTES - bytes, bytes);
+	slots->next[n] = NULL;
 }
 
 /*
- * Transposes a strip to the staging buffer. Whole lines are streamed from there at once, parts of
- * lines after the next strip.
+ * Puts what waits for runs before them. Returns whether all that they have of the lines in which
+ * they begin is there then.
  */
+static bool take_waiting(struct slots *slots, const struct runs *runs)
+{
+	bool are_there = true;
+
+	for (int64_t k = 0; k < runs->rows.extents[0]; k++) {
+		const int64_t n = (runs->n + k) % NUM_SLOTS;
+		const uint8_t *dst = destination_of_run(runs, k);
+
+		if (slots->next[n] == dst) {
+			memcpy(runs->staged + k * runs->rows.src_strides[0] - LINE_BYTES,
+			       slots->lines[n], LINE_BYTES);
+			continue;
+		}
+		flush_slot(slots, n);
+		are_there = are_there && (uintptr_t)dst % LINE_BYTES == 0;
+	}
+	return are_there;
+}
+
+/* What a run has beyond its last whole line waits. */
+static void leave_waiting(struct slots *slots, const struct runs *runs, int64_t k)
+{
+	const int64_t n = (runs->n + k) % NUM_SLOTS, bytes = runs->rows.extents[1];
+
+	memcpy(slots->lines[n],
+	       runs->staged + k * runs->rows.src_strides[0] + bytes - LINE_BYTES, LINE_BYTES);
+	slots->next[n] = destination_of_run(runs, k) + bytes;
+}
+
+/* What a run has of the line in which it begins, if that does not wait for it. */
+static int64_t head_of_run(const struct slots *slots, const struct runs *runs, int64_t k)
+{
+	uint8_t *dst = destination_of_run(runs, k);
+
+	if (slots->next[(runs->n + k) % NUM_SLOTS] == dst)
+		return 0;
+	return min((int64_t)(-(uintptr_t)dst % LINE_BYTES), runs->rows.extents[1]);
+}
+
+/*
+ * Streams runs that are not all awaited: one by one, but for the heads, which nobody else will
+ * bring. These are stored behind, as what was stored just now is slow to be loaded again.
+ */
+static void stream_runs(struct pipeline *pipeline, const struct runs *runs)
+{
+	const int64_t count = runs->rows.extents[0], bytes = runs->rows.extents[1];
+	const int64_t pitch = runs->rows.src_strides[0];
+	int64_t heads = 0;
+
+	for (int64_t k = 0; k < count; k++) {
+		const int64_t head = head_of_run(pipeline->slots, runs, k);
+
+		stream_row(pipeline, destination_of_run(runs, k) + head,
+			   runs->staged + k * pitch + head, bytes - head);
+	}
+	for (int64_t k = 0; k < count; k++) {
+		const int64_t head = head_of_run(pipeline->slots, runs, k);
+
+		memcpy(destination_of_run(runs, k), runs->staged + k * pitch, (size_t)head);
+		if (head < bytes)
+			leave_waiting(pipeline->slots, runs, k);
+		heads += head;
+	}
+	fetch_beside(pipeline, heads);
+}
+
+/* Transposes a strip to the staging buffer, and streams the lines that it fills from there. */
 static void stage_strip(struct pipeline *pipeline, int64_t bytes)
 {
-	const struct engine_move *move = pipeline->move;
-	const struct engine_staging *staging = &move->staging;
-	const struct steps *strips = &pipeline->strips;
-	uint8_t *staged = pipeline->halves[pipeline->half ^= 1];
-	uint8_t *to = destination_of_strip(pipeline);
-	const struct engine_tile rows = rows_of_strip(pipeline, bytes);
-	const bool is_whole = are_lines(to, &rows, bytes);
-	int64_t count = staging->is_one_run ? 1 : step_extent(strips, staging->src_loop);
+	const struct engine_staging *staging = &pipeline->move->staging;
+	const struct runs runs = runs_of_strip(pipeline, bytes);
+	const int64_t count = runs.rows.extents[0];
+	const bool are_whole = are_lines(&runs);
+	const bool are_there = are_whole || take_waiting(pipeline->slots, &runs);
 
-	transpose_strip(pipeline, staging->stage_kernel, staged, strips->at, staging->strides);
-	stream_out(pipeline, is_whole ? 0 : bytes);
-	if (is_whole) {
-		stream_rows(pipeline, to, staged, &rows);
+	transpose_strip(pipeline, staging->stage_kernel, runs.staged, pipeline->strips.at,
+			staging->strides);
+	if (!are_there) {
+		stream_runs(pipeline, &runs);
 		return;
 	}
-	pipeline->outflow = (struct outflow){
-		.to = to,
-		.from = staged,
-		.count = count,
-		.bytes = bytes / count,
-		.n = slot_of_strip(pipeline),
-	};
+	stream_rows(pipeline, runs.dst, runs.staged, &runs.rows);
+	for (int64_t k = 0; k < count && !are_whole; k++)
+		leave_waiting(pipeline->slots, &runs, k);
 }
 
 /* Lists the rows of a strip, unless the one before it has the same. */
@@ -570,7 +608,7 @@ static void join_packed(struct pipeline *pipeline, uint8_t *dst, uint8_t (*lines
 		tile.extents[0] = min(step, count - c);
 		fetch_beside(pipeline, tile.extents[0] * rows * move->size);
 		move->staging.packed_join_kernel(dst + c * tile.dst_strides[0],
-						 pipeline->halves[0] + c * move->size, lines + c,
+						 pipeline->staged + c * move->size, lines + c,
 						 &tile);
 	}
 }
@@ -593,7 +631,7 @@ static void pack_and_join(struct pipeline *pipeline, uint8_t *dst, const uint8_t
 	for (int64_t c = 0; c < count; c += step) {
 		const int64_t width = min(step, count - c);
 
-		pack(pipeline->halves[0], pitch, src + c * move->size, rows->places, rows->count,
+		pack(pipeline->staged, pitch, src + c * move->size, rows->places, rows->count,
 		     width * move->size);
 		join_packed(pipeline, dst + c * stride, lines + c, width, pitch);
 	}
@@ -640,7 +678,6 @@ static int64_t try_to_join_strips(struct pipeline *pipeline)
 		return 0;
 	n = slot_of_strip(pipeline);
 	dst = destination_of_strip(pipeline);
-	stream_out(pipeline, 0);
 	if (!are_awaited(pipeline, n, dst, stride, count))
 		return 0;
 	join_block(pipeline, n, dst, count);
@@ -668,7 +705,6 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 
 	if (!staging->chain_kernel || count % (LINE_BYTES / move->size))
 		return false;
-	stream_out(pipeline, 0);
 	n = slot_of_strip(pipeline);
 	dst = destination_of_strip(pipeline);
 	filled = (int64_t)((uintptr_t)dst % LINE_BYTES);
@@ -701,7 +737,7 @@ static void stage_tile(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 		.src_strides = { pitch, 1 },
 	};
 	struct engine_tile staged = *tile;
-	uint8_t *buffer = pipeline->halves[0];
+	uint8_t *buffer = pipeline->staged;
 
 	staged.dst_strides[0] = pitch;
 	staging->stage_kernel(buffer, src, &staged);
@@ -857,9 +893,7 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 		.dst = dst + move->nest.streams[DST].offset,
 		.src = src + move->nest.streams[SRC].offset,
 		.packed = run->scratch,
-		.halves = {
-			run->scratch + HALVES_PLACE, run->scratch + HALVES_PLACE + HALF_BYTES
-		},
+		.staged = run->scratch + STAGED_PLACE,
 		.slots = (struct slots *)(run->scratch + SLOTS_PLACE),
 		.shared = (uint8_t (*)[LINE_BYTES])(run->scratch + SHARED_PLACE),
 		.strips = { .rank = rank, .step = staging->strip },
@@ -884,7 +918,6 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 	do {
 		error = run_block(&pipeline, &blocks);
 	} while (!error && next_step(&blocks));
-	stream_out(&pipeline, 0);
 	note_joined(&pipeline);
 	for (int64_t n = 0; n < NUM_SLOTS; n++)
 		flush_slot(pipeline.slots, n);

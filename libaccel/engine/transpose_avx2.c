@@ -333,7 +333,7 @@ INLINE void squares_##size(uint8_t *dst, const uint8_t *src, const struct engine
 {												\
 	enum { ROWS = 32 / (size), COLUMNS = 16 / (size), LINE = 64 / (size) };			\
 	const int64_t rows = tile->extents[1], columns = tile->extents[0];			\
-	const int64_t width = goes_by_columns(tile, size) ? COLUMNS : LINE;			\
+	const int64_t width = goes_by_columns(tile, size) ? COLUMNS : asks ? LINE : columns;	\
 	int64_t end;										\
 												\
 	if (rows < ROWS || columns < COLUMNS) {							\
@@ -436,68 +436,43 @@ TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 DEFINE_STRIDED(32)
 DEFINE_STRIDED(64)
 
-TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
-				const uint8_t *next)
+INLINE void stream_lines_beside(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
+				const uint8_t *next, bool fetches)
 {
-	for (int64_t r = 0; r < rows->extents[0]; r++) {
-		for (int64_t k = 0; k < rows->extents[1]; k += 64) {
-			const __m256i *from = (const __m256i *)(src + k);
-			__m256i *to = (__m256i *)(dst + k);
+	const int64_t bytes = rows->extents[1];
 
-			if (next)
-				engine_fetch(next + k);
-			_mm256_stream_si256(to, _mm256_loadu_si256(from));
-			_mm256_stream_si256(to + 1, _mm256_loadu_si256(from + 1));
+	for (int64_t r = 0; r < rows->extents[0]; r++) {
+		const int64_t before = (int64_t)((uintptr_t)dst % 64);
+		const __m256i *from = (const __m256i *)(src - before);
+		__m256i *to = (__m256i *)(dst - before);
+		const uint8_t *ahead = next;
+
+		for (int64_t left = before + bytes; left >= 64; left -= 64) {
+			if (fetches)
+				engine_fetch(ahead);
+			_mm256_stream_si256(to, _mm256_load_si256(from));
+			_mm256_stream_si256(to + 1, _mm256_load_si256(from + 1));
+			ahead += 64;
+			from += 2;
+			to += 2;
 		}
-		if (next)
-			next += rows->extents[1];
+		if (fetches) {
+			if (bytes % 64)
+				engine_fetch(next + bytes - 1);
+			next += bytes;
+		}
 		dst = BEYOND(dst, rows->dst_strides[0]);
 		src = BEYOND(src, rows->src_strides[0]);
 	}
 }
 
-/* The bytes of the second from a place on, those of the first before it. */
-INLINE __m256i merge(__m256i first, __m256i second, int64_t place)
+TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
+				const uint8_t *next)
 {
-	const __m256i places = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-						15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
-						28, 29, 30, 31);
-
-	return _mm256_blendv_epi8(second, first,
-				  _mm256_cmpgt_epi8(_mm256_set1_epi8((char)place), places));
-}
-
-/* The last bytes of a line and those of a piece after it become the line. */
-INLINE void keep_last(uint8_t *line, const uint8_t *src, int64_t bytes)
-{
-	if (bytes >= 64) {
-		memcpy(line, src + bytes - 64, 64);
-		return;
-	}
-	memmove(line, line + bytes, (size_t)(64 - bytes));
-	memcpy(line + 64 - bytes, src, (size_t)bytes);
-}
-
-/* In registers: what was stored just now waits for the streaming stores before it. */
-TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
-				int64_t filled)
-{
-	const __m256i *waiting = (const __m256i *)(line + 64 - filled);
-	const __m256i *from = (const __m256i *)(src - filled);
-	__m256i low = merge(_mm256_loadu_si256(waiting), _mm256_loadu_si256(from), filled);
-	__m256i high = merge(_mm256_loadu_si256(waiting + 1), _mm256_loadu_si256(from + 1),
-			     filled - 32);
-	__m256i *to = (__m256i *)dst;
-
-	keep_last(line, src, bytes);
-	for (bytes += filled; bytes >= 64; bytes -= 64) {
-		_mm256_stream_si256(to, low);
-		_mm256_stream_si256(to + 1, high);
-		to += 2;
-		from += 2;
-		low = _mm256_loadu_si256(from);
-		high = _mm256_loadu_si256(from + 1);
-	}
+	if (next)
+		stream_lines_beside(dst, src, rows, next, true);
+	else
+		stream_lines_beside(dst, src, rows, NULL, false);
 }
 
 const struct engine_transpose_kernels engine_transpose_avx2 = {
@@ -509,7 +484,6 @@ const struct engine_transpose_kernels engine_transpose_avx2 = {
 	.transpose_rows = engine_rows_avx2,
 	.most_steps = 1,
 	.stream_lines = stream_lines,
-	.stream_piece = stream_piece,
 };
 
 #endif /* __x86_64__ */

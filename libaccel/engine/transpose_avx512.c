@@ -852,37 +852,40 @@ DEFINE_MATCH(2, 1)
 DEFINE_MATCH(4, 2)
 DEFINE_MATCH(8, 3)
 
-TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
-				const uint8_t *next)
+INLINE void stream_lines_beside(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
+				const uint8_t *next, bool fetches)
 {
+	const int64_t bytes = rows->extents[1];
+
 	for (int64_t r = 0; r < rows->extents[0]; r++) {
-		for (int64_t k = 0; k < rows->extents[1]; k += 64) {
-			if (next)
-				engine_fetch(next + k);
-			_mm512_stream_si512((__m512i *)(dst + k), _mm512_loadu_si512(src + k));
+		const int64_t before = (int64_t)((uintptr_t)dst % 64);
+		const __m512i *from = (const __m512i *)(src - before);
+		__m512i *to = (__m512i *)(dst - before);
+		const uint8_t *ahead = next;
+
+		for (int64_t left = before + bytes; left >= 64; left -= 64) {
+			if (fetches)
+				engine_fetch(ahead);
+			_mm512_stream_si512(to++, _mm512_load_si512(from++));
+			ahead += 64;
 		}
-		if (next)
-			next += rows->extents[1];
+		if (fetches) {
+			if (bytes % 64)
+				engine_fetch(next + bytes - 1);
+			next += bytes;
+		}
 		dst = BEYOND(dst, rows->dst_strides[0]);
 		src = BEYOND(src, rows->src_strides[0]);
 	}
 }
 
-TARGET static void stream_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
-				int64_t filled)
+TARGET static void stream_lines(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
+				const uint8_t *next)
 {
-	const __m512i waiting = _mm512_loadu_si512(line), first = _mm512_loadu_si512(src);
-	__m512i next = bytes_from(waiting, 64 - filled, first);
-
-	_mm512_storeu_si512(line, bytes < 64 ? bytes_from(waiting, bytes, first) :
-					       _mm512_loadu_si512(src + bytes - 64));
-	src += 64 - filled;
-	for (bytes += filled; bytes >= 64; bytes -= 64) {
-		_mm512_stream_si512((__m512i *)dst, next);
-		next = _mm512_loadu_si512(src);
-		dst += 64;
-		src += 64;
-	}
+	if (next)
+		stream_lines_beside(dst, src, rows, next, true);
+	else
+		stream_lines_beside(dst, src, rows, NULL, false);
 }
 
 /* --- columns that go on into each other ------------------------------------------------------- */
@@ -982,7 +985,6 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.join_transpose = { join_1, join_2, join_4, join_8, join_rows },
 	.join_packed = { engine_join_packed_1_avx512, engine_join_packed_2_avx512 },
 	.stream_lines = stream_lines,
-	.stream_piece = stream_piece,
 	.chain_transpose = { [2] = chain_4 },
 	.pack_rows = engine_pack_rows_avx512,
 	.loads_lines = true,

@@ -75,22 +75,13 @@ static void copy_lines(uint8_t *dst, const uint8_t *src, const struct engine_til
 		       const uint8_t *next)
 {
 	(void)next;
-	for (int64_t r = 0; r < rows->extents[0]; r++)
-		memcpy(dst + r * rows->dst_strides[0], src + r * rows->src_strides[0],
-		       (size_t)rows->extents[1]);
-}
+	for (int64_t r = 0; r < rows->extents[0]; r++) {
+		uint8_t *to = dst + r * rows->dst_strides[0];
+		const int64_t before = (int64_t)((uintptr_t)to % 64);
 
-static void copy_piece(uint8_t *dst, const uint8_t *src, int64_t bytes, uint8_t *line,
-		       int64_t filled)
-{
-	const int64_t rest = (filled + bytes) % 64, kept = min(bytes, 64);
-
-	if (filled + bytes >= 64) {
-		memcpy(dst, line + 64 - filled, (size_t)filled);
-		memcpy(dst + filled, src, (size_t)(bytes - rest));
+		memcpy(to - before, src + r * rows->src_strides[0] - before,
+		       (size_t)((before + rows->extents[1]) / 64 * 64));
 	}
-	memmove(line, line + kept, (size_t)(64 - kept));
-	memcpy(line + 64 - kept, src + bytes - kept, (size_t)kept);
 }
 
 const struct engine_transpose_kernels engine_transpose_portable = {
@@ -99,5 +90,4 @@ const struct engine_transpose_kernels engine_transpose_portable = {
 		transpose_64,
 	},
 	.stream_lines = copy_lines,
-	.stream_piece = copy_piece,
 };

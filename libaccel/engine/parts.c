@@ -11,11 +11,13 @@
 
 /*
  * What is read from a source in one piece is worth the journey, in which a page is looked up; of
- * small elements it leaves long runs to the destination. A little more is not cut at all.
+ * small elements it leaves long runs to the destination, as it does where these begin anywhere in
+ * lines: each cut there is one more line in pieces. A little more is not cut at all.
  */
-#define PIECE_BYTES	2048
-#define MOST_PIECE	512
-#define WHOLE_BYTES	4096
+#define PIECE_BYTES		2048
+#define SHORT_PIECE_BYTES	1024
+#define MOST_PIECE		512
+#define WHOLE_BYTES		4096
 
 static int64_t extent(const struct engine_box *box, uint32_t d)
 {
@@ -55,10 +57,13 @@ static uint32_t contiguous_dim(const struct engine_box *box, const int64_t *src_
 }
 
 /* The fewest values in a part of a loop in which the source's elements are side by side. */
-static int64_t least_step(const struct engine_box *box, uint32_t d, int64_t size)
+static int64_t least_step(const struct engine_box *box, uint32_t d, int64_t dst_stride,
+			  int64_t size)
 {
+	const int64_t piece = dst_stride % LINE_BYTES ? SHORT_PIECE_BYTES : PIECE_BYTES;
+
 	return extent(box, d) <= WHOLE_BYTES / size ? extent(box, d) :
-						      min(PIECE_BYTES / size, MOST_PIECE);
+						      min(piece / size, MOST_PIECE);
 }
 
 /* How many steps of a loop there are. */
@@ -106,7 +111,8 @@ void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 
 	*parts = (struct engine_parts){ .count = 1 };
 	for (uint32_t k = 0; k < num_dims; k++) {
-		steps[k] = dims[k] == contiguous ? least_step(box, dims[k], size) : 1;
+		steps[k] = dims[k] == contiguous ?
+				   least_step(box, dims[k], dst_strides[dims[k]], size) : 1;
 		inner_bytes *= steps[k];
 	}
 	/* the innermost loops that fit a part together */

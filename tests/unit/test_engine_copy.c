@@ -346,7 +346,8 @@ static void parts_that_begin_with_lines_hold_all_points(void **state)
 }
 
 /* Elements of a source that are read in one piece. */
-#define PIECE	512
+#define PIECE		512
+#define SHORT_PIECE	256
 
 /* The parts of a loop along the source begin at its lines, if all rows have them at one place. */
 static void check_cut(const int64_t *dst_strides, const int64_t *src_strides, size_t place,
@@ -402,12 +403,22 @@ static void little_that_is_left_is_in_the_last_part(void **state)
 {
 	(void)state;
 	check_shape(4096, 4096, 2048, PIECE);
-	check_shape(4097, 4096, 2049, PIECE);
+	check_shape(4096 + 16, 4096, 2048 + 16, PIECE);
 	check_shape(4096 + 2048 / 8, 4096, 2048 + 2048 / 8, PIECE);
-	check_shape(4096 + 2048 / 8 + 1, 4096, 2048 / 8 + 1, PIECE);
+	check_shape(4096 + 2048 / 8 + 16, 4096, 2048 / 8 + 16, PIECE);
 	check_shape(4096, 4097, 2048, PIECE + 1);
 	check_shape(4096, 4096 + PIECE / 8, 2048, PIECE + PIECE / 8);
 	check_shape(4096, 4096 + PIECE / 8 + 1, 2048, PIECE / 8 + 1);
+}
+
+/* Columns that begin anywhere in lines are cut as seldom as may be: parts have fewer of them. */
+static void columns_off_cache_lines_stay_long(void **state)
+{
+	(void)state;
+	check_shape(4097, 4096, 4097, SHORT_PIECE);
+	check_shape(4096 + 4096 / 8 - 1, 4096, 4096 + 4096 / 8 - 1, SHORT_PIECE);
+	check_shape(4096 + 4096 / 8 + 1, 4096, 4096 / 8 + 1, SHORT_PIECE);
+	check_shape(8193, 4096, 4097, SHORT_PIECE);
 }
 
 /* Whole columns that fill a part but for a little, or are a little more, are as many in one. */
@@ -418,7 +429,7 @@ static void parts_have_about_the_bytes_wished_for(void **state)
 	check_shape(1025, 4096, 1025, 2 * PIECE);
 	check_shape(2049, 4096, 2049, PIECE);
 	check_shape(2048 + 2048 / 8, 4096, 2048 + 2048 / 8, PIECE);
-	check_shape(2048 + 2048 / 8 + 1, 4096, 2048 / 8 + 1, PIECE);
+	check_shape(2048 + 2048 / 8 + 16, 4096, 2048 / 8 + 16, PIECE);
 }
 
 static void parts_begin_with_lines_of_the_destination(void **state)
@@ -497,6 +508,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(parts_hold_all_points),
 		cmocka_unit_test(parts_have_no_more_bytes_than_a_limit),
 		cmocka_unit_test(little_that_is_left_is_in_the_last_part),
+		cmocka_unit_test(columns_off_cache_lines_stay_long),
 		cmocka_unit_test(parts_have_about_the_bytes_wished_for),
 		cmocka_unit_test(parts_that_begin_with_lines_hold_all_points),
 		cmocka_unit_test(parts_begin_with_lines_of_the_source),

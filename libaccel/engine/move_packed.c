@@ -30,8 +30,8 @@ enum { SRC = ENGINE_MOVE_SRC };
 /* Where memory takes most of the time there is little to gain but for elements as small as this. */
 #define SMALL_SIZE	2
 
-/* Larger elements are runs: each is copied by itself. */
-#define MOST_SIZE	16
+/* Of larger elements squares have few rows, whose lines find room in their sets. */
+#define MOST_SIZE	4
 
 /* Whether lines that two squares ask for are gone before the second one does. */
 static bool is_worth_it(const struct engine_move *move, const struct engine_plan *plan)

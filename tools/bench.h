@@ -147,6 +147,7 @@ struct bench_contestant {
 		   struct accel_error *error);
 	void *context;
 	uint32_t least_repetitions;		/* in a turn */
+	uint32_t repetitions;			/* that make a turn long enough: measured */
 	bool touches_memory;			/* in run(), before its clock */
 	double samples[BENCH_MAX_ROUNDS];	/* nanoseconds of one repetition, each round */
 };
@@ -167,7 +168,7 @@ int bench_pin(uint32_t num_threads, struct accel_error *error);
 
 uint64_t bench_now(void);
 
-/* Measures all, the first of which is memcpy, in turns. */
+/* Measures all in turns. */
 int bench_measure(struct bench_contestant *const *contestants, uint32_t count, uint32_t rounds,
 		  struct accel_error *error);
 

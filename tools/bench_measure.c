@@ -16,6 +16,7 @@
 
 /* A turn is to last at least this long, for the clock and a wake-up to be small beside it. */
 #define TURN_NS		4000000
+#define LONG_TURN_NS	(10 * TURN_NS)
 #define MAX_REPETITIONS	10000
 
 #define CHUNK_BYTES	4096
@@ -74,50 +75,59 @@ struct bench_statistics bench_statistics(const double *values, uint32_t count)
 
 /* Rounds ----------------------------------------------------------------------------------- */
 
-/* So many that a turn of memcpy is long enough; everybody takes at least as many. */
-static int choose_repetitions(struct bench_contestant *copy, uint32_t *repetitions,
-			      struct accel_error *error)
+/*
+ * So many that a turn is long enough. The first time may have pages to find: it only counts where
+ * the turn will be long anyway.
+ */
+static int choose_repetitions(struct bench_contestant *contestant, struct accel_error *error)
 {
 	uint64_t taken;
-	int ret = copy->run(copy->context, 1, &taken, error);
+	int ret = contestant->run(contestant->context, 1, &taken, error);
 
-	if (!ret)
-		ret = copy->run(copy->context, 1, &taken, error);
+	if (!ret && taken < LONG_TURN_NS)
+		ret = contestant->run(contestant->context, 1, &taken, error);
 	if (ret)
 		return ret;
 	taken += !taken;
-	*repetitions = taken < TURN_NS ? (uint32_t)(TURN_NS / taken) + 1 : 1;
-	if (*repetitions > MAX_REPETITIONS)
-		*repetitions = MAX_REPETITIONS;
+	contestant->repetitions = taken < TURN_NS ? (uint32_t)(TURN_NS / taken) + 1 : 1;
+	if (contestant->repetitions > MAX_REPETITIONS)
+		contestant->repetitions = MAX_REPETITIONS;
 	return 0;
+}
+
+/*
+ * A turn that does not count comes first. What is repeated is to find its data in the caches, and
+ * where others use the last one, too, it takes several times until most of it is there. What has
+ * waited for others finds its pages in no TLB, and where a hypervisor shadows page tables, in none
+ * of those either.
+ */
+static int take_turn(struct bench_contestant *contestant, uint32_t round,
+		     struct accel_error *error)
+{
+	uint32_t times = contestant->repetitions;
+	uint64_t taken = 0;
+	int ret = 0;
+
+	if (times > 1 || !contestant->touches_memory)
+		ret = contestant->run(contestant->context, times, &taken, error);
+	if (times < contestant->least_repetitions)
+		times = contestant->least_repetitions;
+	if (!ret)
+		ret = contestant->run(contestant->context, times, &taken, error);
+	contestant->samples[round] = (double)(taken + !taken) / times;
+	return ret;
 }
 
 int bench_measure(struct bench_contestant *const *contestants, uint32_t count, uint32_t rounds,
 		  struct accel_error *error)
 {
-	uint64_t taken = 0;
-	uint32_t repetitions;
-	int ret = choose_repetitions(contestants[0], &repetitions, error);
+	int ret = 0;
 
-	for (uint32_t round = 0; round < rounds && !ret; round++) {
-		for (uint32_t k = 0; k < count && !ret; k++) {
-			struct bench_contestant *contestant = contestants[k];
-			uint32_t times = repetitions;
-
-			if (times < contestant->least_repetitions)
-				times = contestant->least_repetitions;
-			/*
-			 * What is repeated finds its data in the caches: so shall the first time.
-			 * What has waited for others finds its pages in no TLB, and where a
-			 * hypervisor shadows page tables, in none of those either.
-			 */
-			if (times > 1 || !contestant->touches_memory)
-				ret = contestant->run(contestant->context, 1, &taken, error);
-			if (!ret)
-				ret = contestant->run(contestant->context, times, &taken, error);
-			contestant->samples[round] = (double)(taken + !taken) / times;
-		}
-	}
+	for (uint32_t k = 0; k < count && !ret; k++)
+		ret = choose_repetitions(contestants[k], error);
+	for (uint32_t round = 0; round < rounds && !ret; round++)
+		for (uint32_t k = 0; k < count && !ret; k++)
+			ret = take_turn(contestants[k], round, error);
 	return ret;
 }
 

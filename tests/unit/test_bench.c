@@ -305,12 +305,13 @@ static void median_is_in_the_middle(void **state)
 	assert_true(statistics.median == 3 && statistics.minimum == 1 && statistics.maximum == 8);
 }
 
-/* Contestants that write down when they run, and claim to have taken some time. */
+/* Contestants that write down when and how often they run, and claim to have taken some time. */
 struct scribe {
 	char letter;
 	uint64_t nanoseconds;
 	int ret;
 	bool touches_memory;
+	uint32_t least_repetitions;
 };
 
 static char record[64];
@@ -319,8 +320,11 @@ static int write_down(void *context, uint32_t repetitions, uint64_t *nanoseconds
 		      struct accel_error *failure)
 {
 	const struct scribe *scribe = context;
+	char word[16];
 
-	strncat(record, &(char[]){ scribe->letter, '\0' }[0], 1);
+	/* once is written without a number */
+	snprintf(word, sizeof(word), "%c%.0u", scribe->letter, repetitions > 1 ? repetitions : 0);
+	strncat(record, word, sizeof(record) - strlen(record) - 1);
 	*nanoseconds = repetitions * scribe->nanoseconds;
 	if (scribe->ret)
 		failure->code = scribe->ret;
@@ -335,6 +339,7 @@ static int measure_two(const struct scribe *first, const struct scribe *second,
 	slots[0] = (struct bench_contestant){ .run = write_down, .context = (void *)first,
 					      .touches_memory = first->touches_memory };
 	slots[1] = (struct bench_contestant){ .run = write_down, .context = (void *)second,
+					      .least_repetitions = second->least_repetitions,
 					      .touches_memory = second->touches_memory };
 	record[0] = '\0';
 	return bench_measure(contestants, 2, 3, &error);
@@ -342,50 +347,75 @@ static int measure_two(const struct scribe *first, const struct scribe *second,
 
 static void contestants_take_turns(void **state)
 {
-	static const struct scribe copy = { 'c', 5000000, 0, true };
-	static const struct scribe job = { 'j', 7000000, 0, true };
+	static const struct scribe copy = { 'c', 5000000, 0, true, 0 };
+	static const struct scribe job = { 'j', 7000000, 0, true, 0 };
 	static struct bench_contestant slots[2];
 
 	(void)state;
 	expect_ok(measure_two(&copy, &job, slots));
-	/* twice to find out how long it takes, then three rounds */
-	assert_string_equal(record, "cccjcjcj");
+	/* each twice to find out how long it takes, then three rounds */
+	assert_string_equal(record, "ccjjcjcjcj");
 	assert_true(slots[0].samples[2] == 5000000 && slots[1].samples[2] == 7000000);
 }
 
 /* By a run that does not count, but of those that see to it themselves. */
 static void memory_is_touched_before_a_turn(void **state)
 {
-	static const struct scribe copy = { 'c', 5000000, 0, false };
-	static const struct scribe job = { 'j', 7000000, 0, true };
+	static const struct scribe copy = { 'c', 5000000, 0, false, 0 };
+	static const struct scribe job = { 'j', 7000000, 0, true, 0 };
 	static struct bench_contestant slots[2];
 
 	(void)state;
 	expect_ok(measure_two(&copy, &job, slots));
-	assert_string_equal(record, "ccccjccjccj");
+	assert_string_equal(record, "ccjjccjccjccj");
 }
 
 static void short_turns_are_repeated_and_warmed_up(void **state)
 {
-	static const struct scribe copy = { 'c', 3000000, 0, true };
-	static const struct scribe job = { 'j', 1000000, 0, true };
+	static const struct scribe copy = { 'c', 3000000, 0, true, 0 };
+	static const struct scribe job = { 'j', 1000000, 0, true, 0 };
 	static struct bench_contestant slots[2];
 
 	(void)state;
 	expect_ok(measure_two(&copy, &job, slots));
-	assert_string_equal(record, "ccccjjccjjccjj");
+	assert_string_equal(record, "ccjjc2c2j5j5c2c2j5j5c2c2j5j5");
 	assert_true(slots[0].samples[0] == 3000000 && slots[1].samples[0] == 1000000);
+}
+
+/* In the turn that counts, so that a stream of them has a middle. */
+static void turns_have_their_least_repetitions(void **state)
+{
+	static const struct scribe copy = { 'c', 5000000, 0, true, 0 };
+	static const struct scribe job = { 'j', 3000000, 0, false, 8 };
+	static struct bench_contestant slots[2];
+
+	(void)state;
+	expect_ok(measure_two(&copy, &job, slots));
+	assert_string_equal(record, "ccjjcj2j8cj2j8cj2j8");
+	assert_true(slots[1].samples[0] == 3000000);
+}
+
+/* Neither repeated nor run once more to find out that they are long. */
+static void long_turns_are_not_repeated(void **state)
+{
+	static const struct scribe copy = { 'c', 3000000, 0, true, 0 };
+	static const struct scribe peer = { 'p', 50000000, 0, true, 0 };
+	static struct bench_contestant slots[2];
+
+	(void)state;
+	expect_ok(measure_two(&copy, &peer, slots));
+	assert_string_equal(record, "ccpc2c2pc2c2pc2c2p");
 }
 
 static void failure_ends_a_measurement(void **state)
 {
-	static const struct scribe copy = { 'c', 5000000, 0, true };
-	static const struct scribe job = { 'j', 7000000, -EIO, true };
+	static const struct scribe copy = { 'c', 5000000, 0, true, 0 };
+	static const struct scribe job = { 'j', 7000000, -EIO, true, 0 };
 	static struct bench_contestant slots[2];
 
 	(void)state;
 	assert_int_equal(measure_two(&copy, &job, slots), -EIO);
-	assert_string_equal(record, "cccj");
+	assert_string_equal(record, "ccj");
 	assert_int_equal(measure_two(&job, &copy, slots), -EIO);
 	assert_string_equal(record, "j");
 }
@@ -449,6 +479,8 @@ int main(void)
 		cmocka_unit_test(contestants_take_turns),
 		cmocka_unit_test(memory_is_touched_before_a_turn),
 		cmocka_unit_test(short_turns_are_repeated_and_warmed_up),
+		cmocka_unit_test(turns_have_their_least_repetitions),
+		cmocka_unit_test(long_turns_are_not_repeated),
 		cmocka_unit_test(failure_ends_a_measurement),
 		cmocka_unit_test(memcpy_copies_everything),
 		cmocka_unit_test(process_is_pinned_to_as_many_cpus),

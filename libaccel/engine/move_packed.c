@@ -3,7 +3,8 @@
  * Transposes in the caches, of rows that crowd each other. Rows whose distance is almost a large
  * power of two have their lines in a few sets of the first cache. If they begin within lines, each
  * line is asked for by two squares, and is gone before the second one comes. So a block of them is
- * copied to where they have sets of their own.
+ * copied to where they have sets of their own. Where they come from far they are asked for a block
+ * before.
  */
 #include <string.h>
 
@@ -83,28 +84,62 @@ static int run_block(struct engine_run *run, const struct engine_move *move, uin
 	return 0;
 }
 
+/* A block of a tile: its first element, and what it has of either loop. */
+struct block {
+	int64_t column, row;
+	int64_t columns, rows;
+};
+
+/* Goes on down the rows, then to the next columns; false after the last block. */
+static bool go_on(struct block *block, const struct engine_move *move)
+{
+	const int64_t *extents = move->tile.extents;
+
+	block->row += block->rows;
+	if (block->row == extents[1]) {
+		block->row = 0;
+		block->column += block->columns;
+		if (block->column == extents[0])
+			return false;
+	}
+	block->columns = min(move->block[0], extents[0] - block->column);
+	block->rows = min(move->block[1], extents[1] - block->row);
+	return true;
+}
+
+static const uint8_t *source_of(const struct engine_move *move, const struct block *block,
+				const uint8_t *src)
+{
+	return src + block->column * move->size + block->row * move->tile.src_strides[1];
+}
+
 int engine_move_run_packed(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
 			   const uint8_t *src)
 {
 	const struct engine_tile *tile = &move->tile;
-	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];
 	uint8_t packed[MOST_ROWS * PITCH_BYTES] __attribute__((aligned(LINE_BYTES)));
 	int64_t places[MOST_ROWS];
+	struct block block = {
+		.columns = min(move->block[0], tile->extents[0]),
+		.rows = min(move->block[1], tile->extents[1]),
+	};
+	struct block next = block;
+	bool is_there = true;
 	int error = 0;
 
-	for (int64_t r = 0; r < move->block[1]; r++)
-		places[r] = r * src_stride;
-	for (int64_t c = 0; c < tile->extents[0] && !error; c += move->block[0]) {
-		const int64_t columns = min(move->block[0], tile->extents[0] - c);
-
-		for (int64_t r = 0; r < tile->extents[1] && !error; r += move->block[1]) {
-			const int64_t rows = min(move->block[1], tile->extents[1] - r);
-
-			pack(run->plan, packed, src + c * move->size + r * src_stride, places, rows,
-			     columns * move->size);
-			error = run_block(run, move, dst + c * dst_stride + r * move->size, packed,
-					  columns, rows);
-		}
+	for (int64_t r = 0; r < block.rows; r++)
+		places[r] = r * tile->src_strides[1];
+	for (; is_there && !error; block = next) {
+		pack(run->plan, packed, source_of(move, &block, src), places, block.rows,
+		     block.columns * move->size);
+		is_there = go_on(&next, move);
+		/* rows begin within lines: they have a part of one more */
+		if (is_there && run->plan->is_far)
+			engine_fetch_rows(source_of(move, &next, src), next.rows,
+					  tile->src_strides[1],
+					  next.columns * move->size + LINE_BYTES - 1);
+		error = run_block(run, move, dst + block.column * tile->dst_strides[0] +
+				  block.row * move->size, packed, block.columns, block.rows);
 	}
 	return error;
 }
@@ -116,8 +151,7 @@ bool engine_move_match_packed(struct engine_move *move, const struct engine_plan
 	if (move->size > MOST_SIZE || tile->extents[1] < LEAST_ROWS ||
 	    tile->extents[0] * move->size < LEAST_ROW_BYTES || !is_worth_it(move, plan))
 		return false;
-	move->block[0] = min(ROW_BYTES / move->size, tile->extents[0]);
-	move->block[1] = min(move->size > SMALL_SIZE ? MOST_ROWS : MOST_ROWS_OF_SMALL,
-			     tile->extents[1]);
+	move->block[0] = ROW_BYTES / move->size;
+	move->block[1] = move->size > SMALL_SIZE ? MOST_ROWS : MOST_ROWS_OF_SMALL;
 	return true;
 }

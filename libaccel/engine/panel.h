@@ -75,15 +75,4 @@ bool engine_panels_next(struct engine_panels *panels, struct engine_panel *panel
  */
 int64_t engine_panels_fill(struct engine_panels *panels, const struct engine_panel *panel);
 
-/* Fetches rows of memory, step bytes apart, which the CPU would see too late for what they are. */
-static inline void engine_fetch_rows(const uint8_t *memory, int64_t count, int64_t step,
-				     int64_t bytes)
-{
-	for (int64_t row = 0; row < count; row++) {
-		for (int64_t b = 0; b < bytes; b += LINE_BYTES)
-			engine_fetch(memory + b);
-		memory += step;
-	}
-}
-
 #endif /* TESSERA_ENGINE_PANEL_H */

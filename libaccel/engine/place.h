@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arithmetic.h"
+
 /* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
 #define BEYOND(place, bytes)	((void *)((uintptr_t)(place) + (uintptr_t)(bytes)))
 
@@ -36,6 +38,17 @@ static inline __attribute__((always_inline)) void engine_fetch_after(const uint8
 	for (int k = 0; k < count; k++) {
 		engine_fetch(BEYOND(row, bytes));
 		ADVANCE(row, stride);
+	}
+}
+
+/* Fetches rows of memory, step bytes apart, which the CPU would see too late for what they are. */
+static inline void engine_fetch_rows(const uint8_t *memory, int64_t count, int64_t step,
+				     int64_t bytes)
+{
+	for (int64_t row = 0; row < count; row++) {
+		for (int64_t b = 0; b < bytes; b += LINE_BYTES)
+			engine_fetch(memory + b);
+		memory += step;
 	}
 }
 

@@ -278,6 +278,7 @@ static void init_parts(struct engine_plan *plan)
 	int64_t most;
 
 	plan->block_bytes = ENGINE_REPORT_BYTES;
+	plan->is_far = stored > cache / 6;
 	plan->overflows = stored > cache / 2;
 	plan->streams = plan->overflows ||
 			(stored > cache / 3 && stored + loaded_bytes(plan) > cache / 3 * 2);

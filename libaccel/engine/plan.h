@@ -71,6 +71,7 @@ struct engine_plan {
 	uint64_t chunks_per_part;
 	bool streams;			/* around the caches, which have no room for the job */
 	bool overflows;			/* more than half of the last-level cache is stored */
+	bool is_far;			/* more than a sixth: what is read comes from beyond */
 	bool slides;			/* windows slide: boxes are tried as such, before regions */
 	bool is_bordered;		/* rows have borders or share lines: the same */
 	bool has_program;

@@ -17,6 +17,7 @@
 /* The points along the innermost loop, the first of which this is. */
 struct row {
 	uint32_t rank;
+	size_t size;				/* bytes of an element of the source */
 	uint64_t index[ACCEL_MAX_RANK];
 	int64_t source;				/* the element */
 	int64_t windows[BENCH_MAX_WINDOWS];	/* their values */
@@ -67,13 +68,13 @@ static const void *expect(const struct bench_setup *setup, const struct row *row
 			  void *buffer)
 {
 	const struct bench_case *bench = setup->bench;
-	size_t size = accel_dtype_size(bench->source_dtype);
 	uint32_t inner = row->rank - 1, loop;
 	const unsigned char *source = setup->source.data;
 
 	if (!is_inside(bench, row, x))
-		return memset(buffer, 0, size);
-	source += (size_t)(row->source + (int64_t)x * bench->loops[inner].source_stride) * size;
+		return memset(buffer, 0, row->size);
+	source += (size_t)(row->source + (int64_t)x * bench->loops[inner].source_stride) *
+		  row->size;
 	if (!bench->program)
 		return source;
 	loop = bench->program->parameter_loop;
@@ -141,7 +142,10 @@ int bench_verify(const struct bench_setup *setup, const char *who, bool is_peer,
 		 struct accel_error *error)
 {
 	const struct bench_case *bench = setup->bench;
-	struct row row = { .rank = bench_case_rank(bench) };
+	struct row row = {
+		.rank = bench_case_rank(bench),
+		.size = accel_dtype_size(bench->source_dtype),
+	};
 	uint64_t extent = bench->loops[row.rank - 1].extent;
 	size_t size = accel_dtype_size(bench->destination_dtype);
 	const unsigned char *found = setup->destination.data;

@@ -296,19 +296,31 @@ static bool is_thin(const struct engine_tile *tile)
 	       tile->src_strides[1] == tile->extents[0];
 }
 
+/* Whether columns of the destination go through the same sets as the rows that they come from. */
+static bool do_sides_meet(const uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+{
+	const uint64_t strides = (uint64_t)tile->dst_strides[0] - (uint64_t)tile->src_strides[1];
+
+	return engine_is_back((int64_t)strides, 1, 8) &&
+	       engine_is_back((int64_t)((uintptr_t)dst - (uintptr_t)src), 1, 512);
+}
+
 /*
  * Whether a tile is done down one square's columns at a time: few lines of the destination are
  * under way then, which do not crowd each other out of the cache. Those of the source are read
- * several times meanwhile, and have to stay there; of large elements they need not stay for long.
+ * several times meanwhile, and have to stay there. Where both sides meet, rows of large elements
+ * need not stay for long.
  */
-static bool goes_by_columns(const struct engine_tile *tile, int64_t size)
+static bool goes_by_columns(const uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+			    int64_t size)
 {
 	const int64_t src_stride = tile->src_strides[1];
+	const bool is_crowded = size == 8 && do_sides_meet(dst, src, tile) ?
+				engine_is_back(src_stride, 16, 0) :
+				engine_is_crowded(src_stride, size);
 
-	if (size > 8 || (size == 8 ? engine_is_back(src_stride, 16, 0) :
-				     engine_is_crowded(src_stride, size)))
-		return false;
-	return size <= 2 || engine_is_back(tile->dst_strides[0], 16, 16);
+	return size <= 8 && !is_crowded &&
+	       (size <= 2 || engine_is_back(tile->dst_strides[0], 16, 16));
 }
 
 /*
@@ -333,7 +345,8 @@ INLINE void squares_##size(uint8_t *dst, const uint8_t *src, const struct engine
 {												\
 	enum { ROWS = 32 / (size), COLUMNS = 16 / (size), LINE = 64 / (size) };			\
 	const int64_t rows = tile->extents[1], columns = tile->extents[0];			\
-	const int64_t width = goes_by_columns(tile, size) ? COLUMNS : asks ? LINE : columns;	\
+	const int64_t width = goes_by_columns(dst, src, tile, size) ? COLUMNS :			\
+			      asks ? LINE : columns;					\
 	int64_t end;										\
 												\
 	if (rows < ROWS || columns < COLUMNS) {							\

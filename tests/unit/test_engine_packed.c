@@ -318,6 +318,8 @@ static void check_kernels_of(const struct engine_isa *isa, uint32_t shift)
 	static const int64_t sides[] = { 1, 15, 16, 17, 64, 65, 130 };
 	static const struct { int64_t dst, src; } strides[] = {
 		{ 4100, 2240 }, { 4092, 2256 }, { 2240, 4112 }, { 4096, 4096 },
+		/* in the same sets, if both sides begin alike in a page, and in others */
+		{ 4104, 4104 }, { 4104, 4088 },
 	};
 	const size_t num = COUNT(sides) * COUNT(sides);
 

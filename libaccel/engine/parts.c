@@ -87,6 +87,19 @@ static int64_t with_rest(int64_t wanted, bool is_limit)
 	return is_limit ? wanted : wanted + wanted / 8;
 }
 
+/*
+ * What a part has room for if loop k is whole in it: twice as much as is wished for where columns
+ * of the destination that begin within lines would be cut.
+ */
+static int64_t room_for(uint32_t k, const uint32_t *dims, const int64_t *dst_strides, int64_t size,
+			int64_t wanted, bool is_limit)
+{
+	const bool are_columns = k && dst_strides[dims[k]] == size &&
+				 dst_strides[dims[k - 1]] % LINE_BYTES;
+
+	return with_rest(are_columns && !is_limit ? 2 * wanted : wanted, is_limit);
+}
+
 /* A step that is larger than need be, rounded down such that no line is in two parts. */
 static int64_t whole_lines(int64_t step, int64_t least, int64_t stride)
 {
@@ -117,7 +130,8 @@ void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 	}
 	/* the innermost loops that fit a part together */
 	while (split && num_steps(box, dims[split - 1], steps[split - 1]) <=
-			with_rest(bytes, is_limit) / inner_bytes) {
+			room_for(split - 1, dims, dst_strides, size, bytes, is_limit) /
+			inner_bytes) {
 		split--;
 		inner_bytes *= num_steps(box, dims[split], steps[split]);
 	}

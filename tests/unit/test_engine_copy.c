@@ -411,14 +411,16 @@ static void little_that_is_left_is_in_the_last_part(void **state)
 	check_shape(4096, 4096 + PIECE / 8 + 1, 2048, PIECE / 8 + 1);
 }
 
-/* Columns that begin anywhere in lines are cut as seldom as may be: parts have fewer of them. */
+/*
+ * Columns that begin anywhere in lines are cut as seldom as may be: parts have fewer of them, and
+ * twice as much before one is cut.
+ */
 static void columns_off_cache_lines_stay_long(void **state)
 {
 	(void)state;
 	check_shape(4097, 4096, 4097, SHORT_PIECE);
-	check_shape(4096 + 4096 / 8 - 1, 4096, 4096 + 4096 / 8 - 1, SHORT_PIECE);
-	check_shape(4096 + 4096 / 8 + 1, 4096, 4096 / 8 + 1, SHORT_PIECE);
-	check_shape(8193, 4096, 4097, SHORT_PIECE);
+	check_shape(8192 + 8192 / 8 - 1, 4096, 8192 + 8192 / 8 - 1, SHORT_PIECE);
+	check_shape(8192 + 8192 / 8 + 1, 4096, 8192 / 8 + 1, SHORT_PIECE);
 }
 
 /* Whole columns that fill a part but for a little, or are a little more, are as many in one. */

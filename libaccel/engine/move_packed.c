@@ -11,6 +11,7 @@
 #include "arithmetic.h"
 #include "move_packed.h"
 #include "place.h"
+#include "steps.h"
 
 enum { SRC = ENGINE_MOVE_SRC };
 
@@ -84,63 +85,35 @@ static int run_block(struct engine_run *run, const struct engine_move *move, uin
 	return 0;
 }
 
-/* A block of a tile: its first element, and what it has of either loop. */
-struct block {
-	int64_t column, row;
-	int64_t columns, rows;
-};
-
-/* Goes on down the rows, then to the next columns; false after the last block. */
-static bool go_on(struct block *block, const struct engine_move *move)
-{
-	const int64_t *extents = move->tile.extents;
-
-	block->row += block->rows;
-	if (block->row == extents[1]) {
-		block->row = 0;
-		block->column += block->columns;
-		if (block->column == extents[0])
-			return false;
-	}
-	block->columns = min(move->block[0], extents[0] - block->column);
-	block->rows = min(move->block[1], extents[1] - block->row);
-	return true;
-}
-
-static const uint8_t *source_of(const struct engine_move *move, const struct block *block,
-				const uint8_t *src)
-{
-	return src + block->column * move->size + block->row * move->tile.src_strides[1];
-}
-
 int engine_move_run_packed(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
 			   const uint8_t *src)
 {
 	const struct engine_tile *tile = &move->tile;
 	uint8_t packed[MOST_ROWS * PITCH_BYTES] __attribute__((aligned(LINE_BYTES)));
 	int64_t places[MOST_ROWS];
-	struct block block = {
-		.columns = min(move->block[0], tile->extents[0]),
-		.rows = min(move->block[1], tile->extents[1]),
+	struct steps blocks = {
+		.rank = 2,
+		.step = move->block,
+		.end = { tile->extents[0], tile->extents[1] },
 	};
-	struct block next = block;
-	bool is_there = true;
-	int error = 0;
+	struct steps next = blocks;
+	int error;
 
-	for (int64_t r = 0; r < block.rows; r++)
+	for (int64_t r = 0; r < step_extent(&blocks, 1); r++)
 		places[r] = r * tile->src_strides[1];
-	for (; is_there && !error; block = next) {
-		pack(run->plan, packed, source_of(move, &block, src), places, block.rows,
-		     block.columns * move->size);
-		is_there = go_on(&next, move);
+	do {
+		const int64_t columns = step_extent(&blocks, 0), rows = step_extent(&blocks, 1);
+
+		pack(run->plan, packed, src + offset_of(tile->src_strides, blocks.at, NULL, 2),
+		     places, rows, columns * move->size);
 		/* rows begin within lines: they have a part of one more */
-		if (is_there && run->plan->is_far)
-			engine_fetch_rows(source_of(move, &next, src), next.rows,
-					  tile->src_strides[1],
-					  next.columns * move->size + LINE_BYTES - 1);
-		error = run_block(run, move, dst + block.column * tile->dst_strides[0] +
-				  block.row * move->size, packed, block.columns, block.rows);
-	}
+		if (next_step(&next) && run->plan->is_far)
+			engine_fetch_rows(src + offset_of(tile->src_strides, next.at, NULL, 2),
+					  step_extent(&next, 1), tile->src_strides[1],
+					  step_extent(&next, 0) * move->size + LINE_BYTES - 1);
+		error = run_block(run, move, dst + offset_of(tile->dst_strides, blocks.at, NULL, 2),
+				  packed, columns, rows);
+	} while (!error && next_step(&blocks));
 	return error;
 }
 

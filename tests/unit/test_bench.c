@@ -331,16 +331,23 @@ static int write_down(void *context, uint32_t repetitions, uint64_t *nanoseconds
 	return scribe->ret;
 }
 
+static struct bench_contestant contestant_of(const struct scribe *scribe)
+{
+	return (struct bench_contestant){
+		.run = write_down,
+		.context = (void *)scribe,
+		.least_repetitions = scribe->least_repetitions,
+		.touches_memory = scribe->touches_memory,
+	};
+}
+
 static int measure_two(const struct scribe *first, const struct scribe *second,
 		       struct bench_contestant *slots)
 {
 	struct bench_contestant *contestants[] = { &slots[0], &slots[1] };
 
-	slots[0] = (struct bench_contestant){ .run = write_down, .context = (void *)first,
-					      .touches_memory = first->touches_memory };
-	slots[1] = (struct bench_contestant){ .run = write_down, .context = (void *)second,
-					      .least_repetitions = second->least_repetitions,
-					      .touches_memory = second->touches_memory };
+	slots[0] = contestant_of(first);
+	slots[1] = contestant_of(second);
 	record[0] = '\0';
 	return bench_measure(contestants, 2, 3, &error);
 }

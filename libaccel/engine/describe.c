@@ -54,6 +54,14 @@ static bool is_streamed(const struct engine_move *move, const struct engine_plan
 	return false;
 }
 
+/* What is done with strips but storing them where they are at home. */
+static const char *way_of(const struct engine_staging *staging)
+{
+	if (staging->packing_kernel)
+		return " packed";
+	return staging->stream_kernel ? "" : " staged";
+}
+
 static void describe_blocks(const struct engine_move *move, char text[80])
 {
 	const struct engine_staging *staging = &move->staging;
@@ -62,7 +70,7 @@ static void describe_blocks(const struct engine_move *move, char text[80])
 	if (move->run == engine_staging_run)
 		snprintf(text, 80, "blocks %" PRId64 "x%" PRId64 " by %" PRId64 "x%" PRId64 "%s",
 			 staging->block[columns], staging->block[rows], staging->strip[columns],
-			 staging->strip[rows], staging->stream_kernel ? "" : " staged");
+			 staging->strip[rows], way_of(staging));
 	else
 		snprintf(text, 80, "blocks %" PRId64 "x%" PRId64 "%s", move->block[0],
 			 move->block[1], move->packs ? " packed" : "");

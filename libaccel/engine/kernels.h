@@ -79,6 +79,23 @@ typedef void engine_bordered_kernel(struct engine_line *line, const uint8_t *src
 typedef void engine_beside_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 				  const uint8_t *next);
 
+/* Rows of the source that are packed while others are streamed, and those fetched for later. */
+struct engine_packing {
+	const uint8_t *from;
+	uint8_t *to;
+	const uint8_t *ahead;	/* what is fetched: rows like these */
+	int64_t row_bytes;	/* a multiple of four lines */
+	int64_t stride;		/* from row to row in the source, */
+	int64_t pitch;		/* and where they are packed */
+};
+
+/*
+ * The same for tiles of whole lines on both sides, whose rows have been packed. For each line
+ * stored one is packed and one fetched, row by row; these are lines of the caches, too.
+ */
+typedef void engine_packing_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+				   const struct engine_packing *packing);
+
 /*
  * Copies lines around the caches: those that rows fill, extents[0] of them with extents[1] bytes
  * each. A row and where it goes are as far from a line's beginning, and what is before the row in
@@ -169,6 +186,8 @@ struct engine_transpose_kernels {
 	engine_tile_kernel *stream_transpose[ENGINE_NUM_SIZES];
 	/* the same, beside fetching; NULL where that gains nothing */
 	engine_beside_kernel *stream_beside[ENGINE_NUM_SIZES];
+	/* the same, beside packing; NULL where that gains nothing */
+	engine_packing_kernel *stream_packing[ENGINE_NUM_SIZES];
 	/* by log2 of an element's size, 1 to 8 bytes; NULL where short runs are as fast */
 	engine_rows_kernel *const *transpose_rows;
 	int64_t most_steps;	/* of an element, from column to column of such rows: 1 or 2 */
@@ -218,6 +237,7 @@ extern engine_tile_kernel *const engine_lanes_avx512[];
 extern engine_tile_kernel *const engine_stream_lines_avx512[];
 engine_beside_kernel engine_stream_beside_4_avx512, engine_stream_beside_8_avx512,
 		     engine_stream_beside_16_avx512;
+engine_packing_kernel engine_stream_packing_1_avx512;
 
 engine_packed_join_kernel engine_join_packed_1_avx512, engine_join_packed_2_avx512;
 engine_pack_kernel engine_pack_rows_avx512;

@@ -54,6 +54,9 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define PACKED_SIZE		2
 #define PACKED_STRIDE		1024
 
+/* Of these rows the second cache has room for so many bytes, if they have all of its sets. */
+#define SECOND_CACHE_BYTES	(1 << 20)
+
 /* Elements of 16 bytes are taken apart by lanes, and streamed. */
 #define MOST_SIZE_APART		8
 
@@ -77,25 +80,57 @@ static uint32_t next_in_run(const struct engine_nest *nest, uint32_t stream, int
 }
 
 /*
- * Whether rows are packed, if they turn out long enough: those that are computed, and those of
- * small elements whose lines a kernel would load several times.
+ * Whether rows of a block, a power of two apart, have so few sets of the second cache that they
+ * drive each other out of it before they are transposed.
+ */
+static bool are_crowded(const struct engine_nest *nest, int64_t size)
+{
+	const uint32_t last = nest->rank - 1;
+	const uint64_t stride = (uint64_t)nest->streams[SRC].strides[last];
+	const int64_t rows = min(DST_RUN_BYTES / size, nest->extents[last]);
+
+	return (stride & -stride) > (uint64_t)(SECOND_CACHE_BYTES / rows);
+}
+
+/* The kernel beside which such rows are packed while they are there, if all are copied. */
+static engine_packing_kernel *choose_packing_kernel(const struct engine_staging *staging,
+						    const struct engine_nest *nest, int64_t size,
+						    const struct engine_transpose_kernels *kernels)
+{
+	if (staging->pack_row || !staging->stream_kernel || !are_crowded(nest, size))
+		return NULL;
+	return kernels->stream_packing[__builtin_ctzll((uint64_t)size)];
+}
+
+/*
+ * Whether rows are packed, if they turn out long enough: those that are computed, those that crowd
+ * each other, and those of small elements whose lines a kernel would load several times.
  */
 static bool wants_packing(const struct engine_staging *staging, const struct engine_nest *nest,
 			  int64_t size, const struct engine_transpose_kernels *kernels)
 {
-	return staging->pack_row ||
+	return staging->pack_row || staging->packing_kernel ||
 	       (size <= PACKED_SIZE && !kernels->loads_lines &&
 		magnitude(nest->streams[SRC].strides[nest->rank - 1]) >= PACKED_STRIDE);
 }
 
 /*
- * So much of a loop, whole lines of it, or all if that is not much more: in the destination as much
- * again, as the ends of runs are partial lines.
+ * How much more than that a block may have of a loop: in the destination as much again, as the ends
+ * of runs are partial lines, but for rows that are to be packed ahead, which should be long.
  */
-static int64_t cut_loop(int64_t extent, int64_t wanted, int64_t most, int64_t line, uint32_t stream)
+static int64_t excess(const struct engine_staging *staging, uint32_t stream, int64_t wanted)
+{
+	if (stream == SRC)
+		return wanted / 2;
+	return staging->packing_kernel ? 0 : wanted;
+}
+
+/* So much of a loop, whole lines of it, or all if that is not much more. */
+static int64_t cut_loop(const struct engine_staging *staging, uint32_t stream, int64_t extent,
+			int64_t wanted, int64_t most, int64_t line)
 {
 	wanted = min(wanted, most);
-	if (extent <= min(wanted + (stream == DST ? wanted : wanted / 2), most))
+	if (extent <= min(wanted + excess(staging, stream, wanted), most))
 		return extent;
 	return wanted > line ? wanted / line * line : wanted;
 }
@@ -115,8 +150,8 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 	while (loop < nest->rank && !(mask >> loop & 1) && run_bytes < wanted) {
 		int64_t others = count_elements(staging->block, nest->rank) / staging->block[loop];
 		int64_t most = max(1, block_bytes / (others * size));
-		int64_t extent = cut_loop(nest->extents[loop], divide_up(wanted, run_bytes), most,
-					  line, stream);
+		int64_t extent = cut_loop(staging, stream, nest->extents[loop],
+					  divide_up(wanted, run_bytes), most, line);
 
 		staging->block[loop] = max(staging->block[loop], extent);
 		if (staging->block[loop] < nest->extents[loop])
@@ -420,15 +455,18 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size ||
 	    takes_rows_apart(staging, nest, size))
 		return false;
-	staging->packs = wants_packing(staging, nest, size, kernels);
 	staging->has_lines = has_lines;
 	staging->stream_kernel = stream_kernel;
+	staging->packing_kernel = choose_packing_kernel(staging, nest, size, kernels);
+	staging->packs = wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
 							kernels->transpose[shift];
 	staging->beside_kernel = staging->pack_row ? NULL : kernels->stream_beside[shift];
 	choose_block(staging, nest, size, is_staged, !stream_kernel && kernels->join_packed[shift]);
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
+	if (!staging->packs)
+		staging->packing_kernel = NULL;
 	order_loops(staging, nest);
 	order_across(staging, nest->rank);
 	choose_join_kernels(staging, nest, size, kernels);

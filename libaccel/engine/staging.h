@@ -40,6 +40,7 @@ struct engine_staging {
 	bool has_lines;				/* the destination's rows begin with lines */
 	engine_tile_kernel *stream_kernel;	/* then: to these, or NULL */
 	engine_beside_kernel *beside_kernel;	/* the same beside fetching, or NULL */
+	engine_packing_kernel *packing_kernel;	/* beside packing of the next block, or NULL */
 	engine_tile_kernel *stage_kernel;	/* to the staging buffer */
 	engine_join_kernel *join_kernel;	/* NULL: rows have no lines that wait */
 	engine_packed_join_kernel *packed_join_kernel;	/* in its place, or NULL */

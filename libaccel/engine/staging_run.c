@@ -35,6 +35,13 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define SLOTS_PLACE	(STAGED_PLACE + STAGED_BYTES)
 #define SHARED_PLACE	(SLOTS_PLACE + (int64_t)sizeof(struct slots))
 
+/*
+ * Where the next block is packed while one is streamed, the other half of scratch is its place:
+ * nothing is staged then, and nothing waits. Its rows are fetched so many bytes before.
+ */
+#define NEXT_PLACE	(ENGINE_SCRATCH_BYTES / 2 + 2048)
+#define AHEAD_BYTES	16384
+
 /* What waits is what is before next in its line: the last bytes here. */
 struct slots {
 	uint8_t lines[NUM_SLOTS][LINE_BYTES];
@@ -43,6 +50,8 @@ struct slots {
 
 _Static_assert(SHARED_PLACE + MAX_ROWS * LINE_BYTES <= ENGINE_SCRATCH_BYTES,
 	       "scratch has room for all");
+
+_Static_assert(PACKED_BYTES <= ENGINE_SCRATCH_BYTES / 2 - 2048, "half of scratch has room for it");
 
 /* With an odd number of lines in each row, a piece has half as much again at most. */
 _Static_assert(PIECE_BYTES / 2 * 3 <= STAGED_BYTES && MAX_ROWS * LINE_BYTES <= STAGED_BYTES,
@@ -121,6 +130,35 @@ static const uint8_t *take_piece(struct inflow *inflow, int64_t bytes)
 	return from;
 }
 
+/* Rows of a block that come next and are the same distance apart. */
+struct even_rows {
+	int64_t count;
+	int64_t bytes;			/* of each */
+	int64_t stride;
+	uint32_t loop;			/* in which they follow each other */
+};
+
+/* Finds so many bytes that come next, without going on. Returns whether they are such rows. */
+static bool find_even_rows(const struct inflow *inflow, int64_t bytes, struct even_rows *even)
+{
+	const struct steps *rows = &inflow->rows;
+
+	even->bytes = step_bytes(rows, inflow->move->staging.src_size);
+	if (inflow->is_done || inflow->left < even->bytes || bytes % even->bytes)
+		return false;
+	even->count = bytes / even->bytes;
+	for (uint32_t place = rows->rank; place-- > 0; ) {
+		const uint32_t d = rows->order[place];
+
+		if (rows->end[d] - rows->first[d] == step_extent(rows, d))
+			continue;
+		even->loop = d;
+		even->stride = inflow->move->nest.streams[SRC].strides[d];
+		return even->count <= rows->end[d] - rows->at[d];
+	}
+	return false;
+}
+
 /* Fetches so many bytes that come later. */
 static void fetch(struct inflow *inflow, int64_t bytes)
 {
@@ -175,6 +213,10 @@ struct pipeline {
 	struct row_list rows;
 	uint8_t (*shared)[LINE_BYTES];	/* of rows, with the strip to the right */
 	struct inflow inflow;
+	bool packs_ahead;		/* the next block while one is streamed: */
+	bool is_packing;		/* not all of it is packed yet */
+	struct inflow intake;		/* what comes next of it */
+	uint8_t *packing;		/* its place, as packed is of the one that is streamed */
 	struct joined joined;
 	struct steps strips;
 	struct steps tiles;
@@ -222,10 +264,68 @@ static void pack_rows(struct pipeline *pipeline, const struct steps *blocks)
 	} while (next_step(&rows));
 }
 
-/* Fetches as much of the next block as is transposed of this one. */
+/* Where the row is packed that comes next. */
+static uint8_t *place_of_intake(const struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct steps *rows = &pipeline->intake.rows;
+
+	return pipeline->packing +
+	       offset_of(move->staging.packed, rows->at, rows->first, rows->rank);
+}
+
+/* Goes on behind so many rows of the next block, which have been packed. */
+static void pass_packed(struct pipeline *pipeline, uint32_t loop, int64_t count)
+{
+	struct inflow *intake = &pipeline->intake;
+
+	intake->rows.at[loop] += count - 1;
+	pipeline->is_packing = next_step(&intake->rows);
+	if (pipeline->is_packing)
+		begin_row(intake);
+}
+
+/* Packs rows of the next block, of so many bytes or a few more, and fetches as many. */
+static void pack_ahead(struct pipeline *pipeline, int64_t bytes)
+{
+	while (bytes > 0 && pipeline->is_packing) {
+		const int64_t row_bytes = pipeline->intake.left;
+
+		fetch(&pipeline->inflow, row_bytes);
+		copy_row(pipeline, place_of_intake(pipeline), pipeline->intake.from, row_bytes);
+		pass_packed(pipeline, 0, 1);
+		bytes -= row_bytes;
+	}
+}
+
+static void begin_packing(struct pipeline *pipeline, uint8_t *packing)
+{
+	pipeline->packing = packing;
+	pipeline->intake = pipeline->inflow;
+	pipeline->is_packing = true;
+	fetch(&pipeline->inflow, AHEAD_BYTES);
+}
+
+/* Goes on to the next block, all of which is packed now, and begins with the one after it. */
+static void take_packed(struct pipeline *pipeline)
+{
+	struct inflow *intake = &pipeline->intake;
+	uint8_t *packed = pipeline->packing;
+
+	pack_ahead(pipeline, INT64_MAX);
+	pipeline->packing = pipeline->packed;
+	pipeline->packed = packed;
+	pipeline->is_packing = next_step(&intake->blocks);
+	if (pipeline->is_packing)
+		begin_block(intake);
+}
+
+/* Fetches, or packs, as much of the next block as is transposed of this one. */
 static void fetch_beside(struct pipeline *pipeline, int64_t bytes)
 {
-	if (!pipeline->move->staging.pack_row)
+	if (pipeline->packs_ahead)
+		pack_ahead(pipeline, bytes);
+	else if (!pipeline->move->staging.pack_row)
 		fetch(&pipeline->inflow, bytes);
 }
 
@@ -750,6 +850,47 @@ static void stage_tile(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 		       (size_t)(bytes - whole));
 }
 
+/* Finds so many bytes to be packed, and fetched, by the kernel: they are rows of whole lines. */
+static bool find_packing(const struct pipeline *pipeline, int64_t bytes, struct even_rows *rows,
+			 struct engine_packing *packing)
+{
+	const struct inflow *intake = &pipeline->intake, *inflow = &pipeline->inflow;
+	struct even_rows ahead;
+
+	if (!pipeline->is_packing || !find_even_rows(intake, bytes, rows) ||
+	    !find_even_rows(inflow, bytes, &ahead) || ahead.bytes != rows->bytes ||
+	    ahead.loop != rows->loop || rows->bytes % (4 * LINE_BYTES))
+		return false;
+	*packing = (struct engine_packing){
+		.from = intake->from,
+		.to = place_of_intake(pipeline),
+		.ahead = inflow->from,
+		.row_bytes = rows->bytes,
+		.stride = rows->stride,
+		.pitch = pipeline->move->staging.packed[rows->loop],
+	};
+	return ((uintptr_t)packing->from | (uint64_t)rows->stride) % LINE_BYTES == 0;
+}
+
+/* Streams a tile, and packs as much of the next block line by line. Returns whether it could. */
+static bool try_to_pack_beside(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+			       const struct engine_tile *tile, int64_t bytes)
+{
+	const struct engine_move *move = pipeline->move;
+	struct inflow *inflow = &pipeline->inflow;
+	struct engine_packing packing;
+	struct even_rows rows;
+
+	if ((tile->extents[0] | tile->extents[1]) % (LINE_BYTES / move->size) ||
+	    !find_packing(pipeline, bytes, &rows, &packing))
+		return false;
+	move->staging.packing_kernel(dst, src, tile, &packing);
+	pass_packed(pipeline, rows.loop, rows.count);
+	inflow->rows.at[rows.loop] += rows.count - 1;
+	next_row(inflow);
+	return true;
+}
+
 /* Streams a tile, and fetches as much of the next block: line by line, if that is side by side. */
 static void stream_tile(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
 			const struct engine_tile *tile)
@@ -762,7 +903,10 @@ static void stream_tile(struct pipeline *pipeline, uint8_t *dst, const uint8_t *
 		stage_tile(pipeline, dst, src, tile);
 		return;
 	}
-	next = staging->beside_kernel ? take_piece(&pipeline->inflow, bytes) : NULL;
+	if (pipeline->packs_ahead && try_to_pack_beside(pipeline, dst, src, tile, bytes))
+		return;
+	next = staging->beside_kernel && !pipeline->packs_ahead ?
+	       take_piece(&pipeline->inflow, bytes) : NULL;
 	if (next) {
 		staging->beside_kernel(dst, src, tile, next);
 	} else {
@@ -856,10 +1000,30 @@ static int run_strips(struct pipeline *pipeline)
 
 static int run_block(struct pipeline *pipeline, const struct steps *blocks)
 {
-	if (pipeline->move->staging.packs)
+	if (pipeline->packs_ahead)
+		take_packed(pipeline);
+	else if (pipeline->move->staging.packs)
 		pack_rows(pipeline, blocks);
 	enter_step(&pipeline->strips, blocks);
 	return pipeline->is_direct ? run_strips_directly(pipeline) : run_strips(pipeline);
+}
+
+static int run_blocks(struct pipeline *pipeline, struct steps *blocks)
+{
+	int error;
+
+	do {
+		error = run_block(pipeline, blocks);
+	} while (!error && next_step(blocks));
+	return error;
+}
+
+/* Does so where each block is packed while the one before it is streamed. */
+static int run_packing(struct pipeline *pipeline, struct steps *blocks)
+{
+	pipeline->packs_ahead = true;
+	begin_packing(pipeline, pipeline->run->scratch + NEXT_PLACE);
+	return run_blocks(pipeline, blocks);
 }
 
 /*
@@ -911,13 +1075,13 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 		pipeline.strips.step = staging->panel;
 	if (staging->join_kernel && !pipeline.is_direct)
 		pipeline.strips.order = staging->across;
-	memset(pipeline.slots->next, 0, sizeof(pipeline.slots->next));
 	enter_nest(&blocks, &move->nest);
 	begin_inflow(&pipeline.inflow, move, pipeline.src, &blocks);
+	if (pipeline.is_direct && staging->packing_kernel)
+		return run_packing(&pipeline, &blocks);
 	fetch(&pipeline.inflow, step_bytes(&blocks, staging->src_size));
-	do {
-		error = run_block(&pipeline, &blocks);
-	} while (!error && next_step(&blocks));
+	memset(pipeline.slots->next, 0, sizeof(pipeline.slots->next));
+	error = run_blocks(&pipeline, &blocks);
 	note_joined(&pipeline);
 	for (int64_t n = 0; n < NUM_SLOTS; n++)
 		flush_slot(pipeline.slots, n);

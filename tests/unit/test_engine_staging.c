@@ -171,6 +171,64 @@ static void rows_that_begin_with_lines_end_anywhere(void **state)
 	}
 }
 
+/*
+ * Rows of bytes that crowd each other in the caches are packed a block before: of whole blocks and
+ * of what is left behind, with destinations of whole lines and of others, from anywhere in a line.
+ */
+static void rows_that_crowd_each_other_are_packed_ahead(void **state)
+{
+	static const struct { uint64_t rows, columns; int64_t gap, offsets[2]; } cases[] = {
+		{ 512, 1024, 0, { 0, 0 } },
+		{ 1024, 768, 64, { 0, 0 } },
+		{ 700, 1300, 4, { 0, 0 } },
+		{ 769, 520, 63, { 0, 64 } },
+		{ 832, 1100, 0, { 0, 1 } },
+		{ 832, 1100, 64, { 63, 1 } },
+		{ 832, 1100, 0, { 8, 40 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct engine_job *job = permutation_job(&(struct permutation){
+			0, 2, { cases[i].rows, 8192 }, { 1, 0 }, cases[i].gap,
+			{ cases[i].offsets[0], cases[i].offsets[1] }
+		});
+
+		job->extents[0] = cases[i].columns;
+		job->operands[1].buffer.size -= 8192 - cases[i].columns;
+		check_large(job, "transpose of ", "strides");
+	}
+}
+
+/* Each row that is packed is cut, as it goes on into the next of two loops. */
+static void rows_of_two_loops_are_packed_ahead(void **state)
+{
+	(void)state;
+	check_transposed(&(struct permutation){
+		0, 3, { 576, 32, 512 }, { 2, 1, 0 }, 0, { 0, 0 }
+	});
+	check_transposed(&(struct permutation){
+		0, 3, { 2, 576, 8192 }, { 0, 2, 1 }, 0, { 0, 0 }
+	});
+}
+
+static void plan_tells_that_rows_are_packed_ahead(void **state)
+{
+	struct engine_job *job = permutation_job(&(struct permutation){
+		0, 2, { 512, 8192 }, { 1, 0 }, 0, { 0, 0 }
+	});
+	const struct engine_isa *isa = engine_isa_choose();
+	struct engine_plan *plan;
+	char text[160];
+
+	(void)state;
+	plan = create_large_plan(job);
+	engine_plan_describe(plan, text, sizeof(text));
+	assert_int_equal(!!strstr(text, " packed"), !!isa->transpose->stream_packing[0]);
+	engine_plan_destroy(plan);
+	free(job);
+}
+
 static void rows_of_several_loops_go_on_in_lines_that_wait(void **state)
 {
 	(void)state;
@@ -542,6 +600,9 @@ int main(void)
 		cmocka_unit_test(rows_of_whole_lines_begin_anywhere),
 		cmocka_unit_test(blocks_begin_with_lines),
 		cmocka_unit_test(rows_that_begin_with_lines_end_anywhere),
+		cmocka_unit_test(rows_that_crowd_each_other_are_packed_ahead),
+		cmocka_unit_test(rows_of_two_loops_are_packed_ahead),
+		cmocka_unit_test(plan_tells_that_rows_are_packed_ahead),
 		cmocka_unit_test(rows_of_several_loops_go_on_in_lines_that_wait),
 		cmocka_unit_test(short_rows_go_on_into_each_other),
 		cmocka_unit_test(columns_of_most_of_a_line_go_on_into_each_other),

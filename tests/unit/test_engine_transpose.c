@@ -96,6 +96,57 @@ static void stream_beside(uint8_t *dst, const uint8_t *src, const struct engine_
 	beside_kernel(dst, src, tile, src);
 }
 
+/* The rows that are packed beside a tile are many enough for the largest one. */
+#define PACKED_BYTES	(27 * 4096)
+
+struct packed_rows {
+	uint8_t from[PACKED_BYTES + 64], to[2 * PACKED_BYTES], expected[2 * PACKED_BYTES];
+} __attribute__((aligned(64)));
+
+static struct packed_rows *packed_rows;
+static engine_packing_kernel *packing_kernel;
+
+/* Rows of so many lines, with a line between them where they are packed, and an overlap before. */
+static void stream_packing(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+{
+	const int64_t bytes = tile->extents[0] * tile->extents[1];
+	struct packed_rows *rows = packed_rows;
+	struct engine_packing packing = {
+		.from = rows->from, .to = rows->to, .ahead = rows->from,
+	};
+
+	for (int64_t row_bytes = 256; row_bytes <= 1024; row_bytes *= 2) {
+		packing.row_bytes = row_bytes;
+		packing.stride = row_bytes - 64;
+		packing.pitch = row_bytes + 64;
+		memset(rows->to, 0, sizeof(rows->to));
+		memset(rows->expected, 0, sizeof(rows->expected));
+		for (int64_t r = 0; r < bytes / row_bytes; r++)
+			memcpy(rows->expected + r * packing.pitch, rows->from + r * packing.stride,
+			       (size_t)row_bytes);
+		packing_kernel(dst, src, tile, &packing);
+		assert_memory_equal(rows->to, rows->expected, sizeof(rows->to));
+	}
+}
+
+static void kernels_pack_rows_beside_squares(void **state)
+{
+	(void)state;
+	packed_rows = aligned_alloc(64, sizeof(*packed_rows));
+	assert_non_null(packed_rows);
+	for (size_t i = 0; i < sizeof(packed_rows->from); i++)
+		packed_rows->from[i] = (uint8_t)(i % 251 + 1);
+	for (uint32_t k = 0; engine_isa_at(k); k++) {
+		packing_kernel = engine_isa_at(k)->transpose->stream_packing[0];
+		if (!engine_isa_at(k)->is_available() || !packing_kernel)
+			continue;
+		for (int64_t n = 0; n < 27; n++)
+			check_kernel(stream_packing, 1, (1 + n % 3) * 64, (1 + n / 3) * 64, 64, 0,
+				     true);
+	}
+	free(packed_rows);
+}
+
 static void check_streaming_kernels(const struct engine_transpose_kernels *kernels, uint32_t shift,
 				    int64_t below, int64_t beside)
 {
@@ -553,6 +604,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_touch_their_elements_alone),
 		cmocka_unit_test(kernels_stream_any_number_of_squares),
+		cmocka_unit_test(kernels_pack_rows_beside_squares),
 		cmocka_unit_test(rows_are_streamed_as_far_as_they_fill_lines),
 		cmocka_unit_test(rows_that_are_far_away_are_packed),
 		cmocka_unit_test(large_transpose_goes_through_staging),

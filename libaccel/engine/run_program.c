@@ -417,40 +417,6 @@ static int load_sources(struct pass *pass, const struct block *block)
 	return 0;
 }
 
-/* Fetches what a source has in a block that comes later. */
-static void fetch(const struct pass *pass, uint32_t k, const struct block *block)
-{
-	const int64_t size = (int64_t)1 << pass->run->plan->operands[k].size_shift;
-	const int64_t *extents = block->extents;
-	const int64_t *steps = pass->panel->views[k].strides;
-	const uint8_t *memory = place(pass, k, block);
-
-	if (is_in_order(pass, k, block)) {
-		engine_fetch_rows(memory, 1, 0, points_of(block) * size);
-		return;
-	}
-	for (int64_t r = 0; r < extents[OUTER]; r++) {
-		if (steps[INNER] == size)
-			engine_fetch_rows(memory, extents[MIDDLE], steps[MIDDLE],
-					  extents[INNER] * size);
-		else if (steps[MIDDLE] == size && steps[INNER] == extents[MIDDLE] * size)
-			engine_fetch_rows(memory, 1, 0, extents[MIDDLE] * extents[INNER] * size);
-		else if (steps[MIDDLE] == size && steps[INNER])
-			engine_fetch_rows(memory, extents[INNER], steps[INNER],
-					  extents[MIDDLE] * size);
-		memory += steps[OUTER];
-	}
-}
-
-/* Not those that are read where they lie: these are fetched row by row. */
-static void fetch_sources(const struct pass *pass, const struct block *block)
-{
-	for (uint32_t k = 1; k < pass->run->plan->num_operands; k++)
-		if (!((pass->manner.direct | pass->panels.crossed) >> k & 1) &&
-		    pass->access.index_streams[k] == ENGINE_NO_STREAM)
-			fetch(pass, k, block);
-}
-
 /*
  * Where the strips begin: those of operands that are read or stored where they lie are in memory.
  * What is the same for all rows of a block is found out once.
@@ -618,8 +584,6 @@ static int run_block(struct pass *pass)
 	if (error)
 		return error;
 	go_to_next(pass, &pass->block);
-	if (!pass->block.is_beyond && pass->run->scratch)
-		fetch_sources(pass, &pass->block);
 	compute(pass, &block);
 	error = store_result(pass, &block);
 	if (error)

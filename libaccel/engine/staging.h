@@ -3,7 +3,8 @@
  * Transposing what is larger than the caches. A block of the source is fetched into the core's own
  * caches in long rows, while the one before it is transposed in small strips, whose lines go
  * around the caches: at once where the destination's rows begin with lines, or go on in lines that
- * wait for them, and else by way of a staging buffer.
+ * wait for them, and else by way of a staging buffer. Rows that would drive each other out of the
+ * caches are packed, where a kernel does so beside streaming, as soon as they are there.
  */
 #ifndef TESSERA_ENGINE_STAGING_H
 #define TESSERA_ENGINE_STAGING_H

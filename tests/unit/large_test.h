@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What tests of the engine's ways for large jobs share: a job is run as if it were large, on every
- * instruction set that the CPU has, in memory that begins and that ends at a guard page, with
- * scratch and where another run has that, and as if it were too small to be streamed, against the
- * reference.
+ * instruction set that the CPU has, in memory that begins and that ends at a guard page, in parts
+ * and whole, with scratch and where another run has that, and as if it were too small to be
+ * streamed, against the reference.
  */
 #ifndef TESSERA_LARGE_TEST_H
 #define TESSERA_LARGE_TEST_H

@@ -200,7 +200,7 @@ static void rows_that_crowd_each_other_are_packed_ahead(void **state)
 	}
 }
 
-/* Each row that is packed is cut, as it goes on into the next of two loops. */
+/* Rows go on into the next of two loops; and matrices, one after the other. */
 static void rows_of_two_loops_are_packed_ahead(void **state)
 {
 	(void)state;

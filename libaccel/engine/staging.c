@@ -461,12 +461,13 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	staging->packs = wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
 							kernels->transpose[shift];
-	staging->beside_kernel = staging->pack_row ? NULL : kernels->stream_beside[shift];
 	choose_block(staging, nest, size, is_staged, !stream_kernel && kernels->join_packed[shift]);
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
 	if (!staging->packs)
 		staging->packing_kernel = NULL;
+	staging->beside_kernel = staging->pack_row || staging->packing_kernel ? NULL :
+				 kernels->stream_beside[shift];
 	order_loops(staging, nest);
 	order_across(staging, nest->rank);
 	choose_join_kernels(staging, nest, size, kernels);

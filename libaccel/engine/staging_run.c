@@ -905,8 +905,7 @@ static void stream_tile(struct pipeline *pipeline, uint8_t *dst, const uint8_t *
 	}
 	if (pipeline->packs_ahead && try_to_pack_beside(pipeline, dst, src, tile, bytes))
 		return;
-	next = staging->beside_kernel && !pipeline->packs_ahead ?
-	       take_piece(&pipeline->inflow, bytes) : NULL;
+	next = staging->beside_kernel ? take_piece(&pipeline->inflow, bytes) : NULL;
 	if (next) {
 		staging->beside_kernel(dst, src, tile, next);
 	} else {

@@ -119,7 +119,7 @@ static void for_each_kernel(void (*check)(engine_rows_kernel *kernel, int64_t si
 	}
 }
 
-static const int64_t sides[] = { 1, 2, 3, 8, 15, 16, 17, 32, 33, 64, 70 };
+static const int64_t sides[] = { 1, 2, 3, 8, 15, 16, 17, 24, 32, 33, 48, 64, 70 };
 
 static void check_whole_rows(engine_rows_kernel *kernel, int64_t size, int64_t most_steps)
 {

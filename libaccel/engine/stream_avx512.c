@@ -8,12 +8,6 @@
 #include "kernels.h"
 #include "square_avx512.h"
 
-/*
- * So many lines of different columns, which may be in the same part of the last cache, are stored
- * one after the other: half of a square of bytes.
- */
-#define MOST_COLUMNS	32
-
 /* What is packed and fetched beside squares, row by row. */
 struct cursor {
 	struct engine_packing rows;
@@ -50,25 +44,32 @@ INLINE void pack_lines(struct cursor *cursor)
 		next_row(cursor);
 }
 
-/* Column c, or what waits for its turn; beside it a line is fetched, if there is one to be. */
-INLINE void put_column(uint8_t *to, int c, __m512i column, __m512i *late, const uint8_t *next)
+INLINE void put_line(uint8_t *to, __m512i line, const uint8_t *next)
 {
 	if (next)
 		engine_fetch(next);
-	if (c < MOST_COLUMNS)
-		_mm512_stream_si512((__m512i *)to, column);
-	else
-		_mm512_store_si512(&late[c - MOST_COLUMNS], column);
+	_mm512_stream_si512((__m512i *)to, line);
 }
 
 /*
- * Rows of 64 bytes in groups, as in transpose_avx512.c. The last columns go to late. Beside them
- * other lines are packed, if there is a cursor.
+ * Rows of 64 bytes in groups, as in transpose_avx512.c. Beside them other lines are packed, if
+ * there is a cursor, or fetched.
  */
 #define DEFINE_SQUARE(size, rounds)								\
+INLINE void transpose_groups_##size(__m512i *r)							\
+{												\
+	enum { N = 16 / (size) };								\
+												\
+	UNROLL											\
+	for (int group = 0; group < 4 * N; group += N) {					\
+		UNROLL										\
+		for (int round = 0; round < (rounds); round++)					\
+			round_##size(r + group, N);						\
+	}											\
+}												\
+												\
 INLINE void square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,			\
-			  int64_t src_stride, __m512i *late, const uint8_t *next,		\
-			  struct cursor *cursor)						\
+			  int64_t src_stride, const uint8_t *next, struct cursor *cursor)	\
 {												\
 	enum { N = 16 / (size) };								\
 	const uint64_t step = (uint64_t)N * (uint64_t)dst_stride;				\
@@ -79,12 +80,7 @@ INLINE void square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,	
 		r[k] = _mm512_load_si512(from);							\
 		ADVANCE(from, src_stride);							\
 	}											\
-	UNROLL											\
-	for (int group = 0; group < 4 * N; group += N) {					\
-		UNROLL										\
-		for (int round = 0; round < (rounds); round++)					\
-			round_##size(r + group, N);						\
-	}											\
+	transpose_groups_##size(r);								\
 	UNROLL											\
 	for (int k = 0; k < N; k++) {								\
 		transpose_lanes(&r[k], &r[N + k], &r[2 * N + k], &r[3 * N + k]);		\
@@ -92,9 +88,8 @@ INLINE void square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,	
 			pack_lines(cursor);							\
 		UNROLL										\
 		for (int lane = 0; lane < 4; lane++)						\
-			put_column(BEYOND(to, (uint64_t)lane * step), lane * N + k,		\
-				   r[lane * N + k], late,					\
-				   next ? next + (4 * k + lane) * 64 : NULL);			\
+			put_line(BEYOND(to, (uint64_t)lane * step), r[lane * N + k],		\
+				 next ? next + (4 * k + lane) * 64 : NULL);			\
 		ADVANCE(to, dst_stride);							\
 	}											\
 }
@@ -105,56 +100,111 @@ DEFINE_SQUARE(4, 2)
 DEFINE_SQUARE(8, 1)
 DEFINE_SQUARE(16, 0)
 
-/* What waits of a square. */
-INLINE void stream_late(uint8_t *to, int64_t dst_stride, const __m512i *late)
+/*
+ * Half of two squares of bytes, one below the other: 32 columns of 128 rows, of which a register
+ * has one of the upper 64 and one of the lower. Each column's two lines are stored one after the
+ * other, for there are CPUs that store lines by pairs.
+ */
+INLINE void tall_square(uint8_t *to, int64_t dst_stride, const uint8_t *from, int64_t src_stride,
+			struct cursor *cursor)
 {
-	for (int k = 0; k < MOST_COLUMNS; k++) {
-		_mm512_stream_si512((__m512i *)to, late[k]);
+	const uint8_t *lower = from + 64 * src_stride;
+	uint8_t *other = to + 16 * dst_stride;
+	__m512i r[64];
+
+	UNROLL
+	for (int k = 0; k < 64; k++) {
+		r[k] = _mm512_inserti64x4(
+			_mm512_castsi256_si512(_mm256_load_si256((const __m256i *)from)),
+			_mm256_load_si256((const __m256i *)lower), 1);
+		ADVANCE(from, src_stride);
+		ADVANCE(lower, src_stride);
+	}
+	transpose_groups_1(r);
+	UNROLL
+	for (int k = 0; k < 16; k++) {
+		transpose_lanes(&r[k], &r[16 + k], &r[32 + k], &r[48 + k]);
+		if (cursor)
+			pack_lines(cursor);
+		put_line(to, r[k], NULL);
+		put_line(to + 64, r[32 + k], NULL);
+		put_line(other, r[16 + k], NULL);
+		put_line(other + 64, r[48 + k], NULL);
 		ADVANCE(to, dst_stride);
+		ADVANCE(other, dst_stride);
 	}
 }
 
-/*
- * With squares of bytes, the first columns of several, one below the other, are stored before the
- * last ones: lines of the same column go to parts of the last cache that are different.
- */
-#define DEFINE_STREAM(size)									\
-INLINE void stream_tile_##size(uint8_t *dst, const uint8_t *src,				\
-			       const struct engine_tile *tile, struct cursor *cursor)		\
+#define DEFINE_STREAM_SQUARES(size)								\
+INLINE void stream_squares_##size(uint8_t *dst, const uint8_t *src,				\
+				  const struct engine_tile *tile, struct cursor *cursor)	\
 {												\
-	enum { SIDE = 64 / (size), COUNT = SIDE > MOST_COLUMNS ? 4 : 1 };			\
+	enum { SIDE = 64 / (size) };								\
 	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
-	__m512i late[COUNT][MOST_COLUMNS];							\
 												\
-	for (int64_t r = 0; r < tile->extents[1]; r += COUNT * SIDE) {				\
-		const int64_t squares = min(COUNT, (tile->extents[1] - r) / SIDE);		\
-												\
+	for (int64_t r = 0; r < tile->extents[1]; r += SIDE)					\
 		for (int64_t c = 0; c < tile->extents[0]; c += SIDE) {				\
-			uint8_t *to = dst + c * dst_stride + r * (size);			\
 			const uint8_t *from = src + r * src_stride + c * (size);		\
 												\
-			for (int64_t k = 0; k < squares; k++) {					\
-				if (tile->ahead)						\
-					engine_fetch_after(from, src_stride, SIDE,		\
-							   tile->ahead);		\
-				square_##size(to + k * 64, dst_stride, from, src_stride,	\
-					      late[k], NULL, cursor);				\
-				from += SIDE * src_stride;					\
-			}									\
-			for (int64_t k = 0; k < squares && COUNT > 1; k++)			\
-				stream_late(to + MOST_COLUMNS * dst_stride + k * 64,		\
-					    dst_stride, late[k]);				\
+			if (tile->ahead)							\
+				engine_fetch_after(from, src_stride, SIDE, tile->ahead);	\
+			square_##size(dst + c * dst_stride + r * (size), dst_stride, from,	\
+				      src_stride, NULL, cursor);				\
 		}										\
-	}											\
-}												\
-												\
+}
+
+DEFINE_STREAM_SQUARES(1)
+DEFINE_STREAM_SQUARES(2)
+DEFINE_STREAM_SQUARES(4)
+DEFINE_STREAM_SQUARES(8)
+DEFINE_STREAM_SQUARES(16)
+
+/*
+ * Lines of different columns may be in the same part of the last cache, which takes 32 of them one
+ * after the other: what follows are other lines of these columns.
+ */
+INLINE void stream_tall_squares(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+				struct cursor *cursor)
+{
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];
+	const int64_t rows = tile->extents[1];
+
+	for (int64_t first = 0; first < rows; first += 4 * 64)
+		for (int64_t c = 0; c < tile->extents[0]; c += 32)
+			for (int64_t r = first; r < min(first + 4 * 64, rows); r += 128) {
+				const uint8_t *from = src + r * src_stride + c;
+
+				if (tile->ahead && c % 64 == 0)
+					engine_fetch_after(from, src_stride, 128, tile->ahead);
+				tall_square(dst + c * dst_stride + r, dst_stride, from, src_stride,
+					    cursor);
+			}
+}
+
+INLINE void stream_bytes(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+			 struct cursor *cursor)
+{
+	const int64_t rows = tile->extents[1] / 128 * 128;
+	struct engine_tile some = *tile;
+
+	some.extents[1] = rows;
+	stream_tall_squares(dst, src, &some, cursor);
+	some.extents[1] = tile->extents[1] - rows;
+	stream_squares_1(dst + rows, src + rows * tile->src_strides[1], &some, cursor);
+}
+
+TARGET static void stream_1(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+{
+	stream_bytes(dst, src, tile, NULL);
+}
+
+#define DEFINE_STREAM(size)									\
 TARGET static void stream_##size(uint8_t *dst, const uint8_t *src,				\
 				 const struct engine_tile *tile)				\
 {												\
-	stream_tile_##size(dst, src, tile, NULL);						\
+	stream_squares_##size(dst, src, tile, NULL);						\
 }
 
-DEFINE_STREAM(1)
 DEFINE_STREAM(2)
 DEFINE_STREAM(4)
 DEFINE_STREAM(8)
@@ -175,7 +225,7 @@ void engine_stream_packing_1_avx512(uint8_t *dst, const uint8_t *src,
 {
 	struct cursor cursor = { *packing, packing->row_bytes };
 
-	stream_tile_1(dst, src, tile, &cursor);
+	stream_bytes(dst, src, tile, &cursor);
 }
 
 /* The same, and for each line stored one is fetched: bursts of requests are forgotten in part. */
@@ -190,7 +240,7 @@ void engine_stream_beside_##size##_avx512(uint8_t *dst, const uint8_t *src,			\
 	for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {					\
 		for (int64_t c = 0; c < tile->extents[0]; c += SIDE) {				\
 			square_##size(dst + c * dst_stride + r * (size), dst_stride,		\
-				      src + r * src_stride + c * (size), src_stride, NULL,	\
+				      src + r * src_stride + c * (size), src_stride,		\
 				      next, NULL);						\
 			next += SIDE * 64;							\
 		}										\

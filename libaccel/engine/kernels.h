@@ -114,6 +114,13 @@ typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, const struct 
 typedef void engine_chain_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 				 uint8_t *line, int64_t filled);
 
+/* Rows that are fetched while others are stored. */
+struct engine_ahead {
+	const uint8_t *rows;
+	int64_t row_bytes;	/* whole lines */
+	int64_t stride;		/* from row to row */
+};
+
 /*
  * Copies so many rows of so many bytes each, which begin at these places and are not in the first
  * cache yet. dst is at the beginning of a line, and has room for whole lines; pitch is a multiple
@@ -146,10 +153,12 @@ typedef void engine_join_kernel(uint8_t *dst, const uint8_t *src, const struct e
 
 /*
  * The same for rows that are packed: a stride apart, and aligned to 16 bytes. Each can be read up
- * to the next 16 bytes, and so many of them as make whole lines of the destination.
+ * to the next 16 bytes, and so many of them as make whole lines of the destination. For each line
+ * stored one is fetched, unless ahead is NULL.
  */
 typedef void engine_packed_join_kernel(uint8_t *dst, const uint8_t *src, uint8_t (*lines)[64],
-				       const struct engine_tile *tile);
+				       const struct engine_tile *tile,
+				       const struct engine_ahead *ahead);
 
 /*
  * log2 of the sizes of elements: 1, 2, 4, 8, 16, 32 and 64 bytes. Operands' are at most 16; the

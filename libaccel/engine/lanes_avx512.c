@@ -5,6 +5,8 @@
  * rounds of unpacking make them lines of as many columns as there are elements in a lane.
  */
 #ifdef __x86_64__
+#include <stddef.h>
+
 #include "kernels.h"
 #include "line_avx512.h"
 #include "square_avx512.h"
@@ -27,13 +29,41 @@ INLINE void load_rows(__m512i *rows, int count, const uint8_t *src, int64_t stri
 	}
 }
 
+/* What is fetched beside lines, row by row. */
+struct cursor {
+	struct engine_ahead ahead;
+	int64_t left;		/* bytes of the first row */
+};
+
+/* A row that begins within a line ends in one more. */
+INLINE void begin_row(struct cursor *cursor)
+{
+	engine_fetch(BEYOND(cursor->ahead.rows, cursor->ahead.row_bytes - 1));
+	cursor->left = cursor->ahead.row_bytes;
+}
+
+INLINE void fetch_line(struct cursor *cursor)
+{
+	struct engine_ahead *ahead = &cursor->ahead;
+
+	engine_fetch(ahead->rows);
+	ahead->rows += 64;
+	cursor->left -= 64;
+	if (cursor->left)
+		return;
+	ahead->rows = BEYOND(ahead->rows, ahead->stride - ahead->row_bytes);
+	begin_row(cursor);
+}
+
 /*
  * So many columns of packed rows, no more than a lane has elements, down all rows. What waits is in
- * registers meanwhile, unless rows need most of them.
+ * registers meanwhile, unless rows need most of them. Beside each line another one is fetched, if
+ * there is a cursor.
  */
 #define DEFINE_JOIN_PACKED(size, rounds)							\
 INLINE void join_lines_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,		\
-			      int64_t src_stride, __m512i *lines, int columns, int64_t bytes)	\
+			      int64_t src_stride, __m512i *lines, int columns, int64_t bytes,	\
+			      struct cursor *cursor)						\
 {												\
 	enum { N = 16 / (size) };								\
 	__m512i r[N];										\
@@ -44,13 +74,16 @@ INLINE void join_lines_##size(uint8_t *to, int64_t dst_stride, const uint8_t *fr
 		round_##size(r, N);								\
 	UNROLL											\
 	for (int k = 0; k < N && k < columns; k++) {						\
+		if (cursor)									\
+			fetch_line(cursor);							\
 		join_column(to, r[k], &lines[k], bytes);					\
 		ADVANCE(to, dst_stride);							\
 	}											\
 }												\
 												\
 INLINE void join_columns_##size(uint8_t *to, const uint8_t *from, __m512i *waiting,		\
-				const struct engine_tile *tile, int columns)			\
+				const struct engine_tile *tile, int columns,			\
+				struct cursor *cursor)						\
 {												\
 	enum { N = 16 / (size), SIDE = 64 / (size), HOLDS = N <= 8 };				\
 	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
@@ -61,32 +94,49 @@ INLINE void join_columns_##size(uint8_t *to, const uint8_t *from, __m512i *waiti
 	for (int k = 0; HOLDS && k < N; k++)							\
 		held[k] = waiting[k < columns ? k : 0];						\
 	for (int64_t row = 0; row < whole; row += SIDE) {					\
-		join_lines_##size(to, dst_stride, from, src_stride, lines, columns, 64);	\
+		join_lines_##size(to, dst_stride, from, src_stride, lines, columns, 64,		\
+				  cursor);							\
 		ADVANCE(from, SIDE * src_stride);						\
 		to += 64;									\
 	}											\
 	if (rest)										\
 		join_lines_##size(to, dst_stride, from, src_stride, lines, columns,		\
-				  rest * (size));						\
+				  rest * (size), cursor);					\
 	UNROLL											\
 	for (int k = 0; HOLDS && k < N && k < columns; k++)					\
 		waiting[k] = held[k];								\
 }												\
 												\
-TARGET void engine_join_packed_##size##_avx512(uint8_t *dst, const uint8_t *src,		\
-					       uint8_t (*lines)[64],				\
-					       const struct engine_tile *tile)			\
+INLINE void join_packed_##size(uint8_t *dst, const uint8_t *src, __m512i *waiting,		\
+			       const struct engine_tile *tile, struct cursor *cursor)		\
 {												\
 	enum { N = 16 / (size) };								\
 	const int64_t stride = tile->dst_strides[0];						\
-	__m512i *waiting = (__m512i *)lines;							\
 	int64_t c = 0;										\
 												\
 	for (; c + N <= tile->extents[0]; c += N)						\
-		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile, N);	\
+		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile, N,	\
+				    cursor);							\
 	if (c < tile->extents[0])								\
 		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile,	\
-				    (int)(tile->extents[0] - c));				\
+				    (int)(tile->extents[0] - c), cursor);			\
+}												\
+												\
+TARGET void engine_join_packed_##size##_avx512(uint8_t *dst, const uint8_t *src,		\
+					       uint8_t (*lines)[64],				\
+					       const struct engine_tile *tile,			\
+					       const struct engine_ahead *ahead)		\
+{												\
+	__m512i *waiting = (__m512i *)lines;							\
+	struct cursor cursor;									\
+												\
+	if (!ahead) {										\
+		join_packed_##size(dst, src, waiting, tile, NULL);				\
+		return;										\
+	}											\
+	cursor.ahead = *ahead;									\
+	begin_row(&cursor);									\
+	join_packed_##size(dst, src, waiting, tile, &cursor);					\
 }
 
 DEFINE_JOIN_PACKED(1, 4)

@@ -159,6 +159,13 @@ static bool find_even_rows(const struct inflow *inflow, int64_t bytes, struct ev
 	return false;
 }
 
+/* Goes on behind such rows. */
+static void pass_rows(struct inflow *inflow, const struct even_rows *even)
+{
+	inflow->rows.at[even->loop] += even->count - 1;
+	next_row(inflow);
+}
+
 /* Fetches so many bytes that come later. */
 static void fetch(struct inflow *inflow, int64_t bytes)
 {
@@ -329,6 +336,40 @@ static void fetch_beside(struct pipeline *pipeline, int64_t bytes)
 		fetch(&pipeline->inflow, bytes);
 }
 
+/* Whether the next block is fetched while strips are streamed, and is not there yet. */
+static bool is_fetching(const struct pipeline *pipeline)
+{
+	return !pipeline->move->staging.pack_row && !pipeline->inflow.is_done;
+}
+
+/* Takes rows, to fetch them line by line: a piece of one, or some. Returns whether they are so. */
+static bool take_ahead(struct inflow *inflow, int64_t bytes, struct engine_ahead *ahead)
+{
+	const uint8_t *from = take_piece(inflow, bytes);
+	struct even_rows rows;
+
+	if (from) {
+		*ahead = (struct engine_ahead){ .rows = from, .row_bytes = bytes };
+		return true;
+	}
+	if (!find_even_rows(inflow, bytes, &rows) || rows.bytes % LINE_BYTES)
+		return false;
+	*ahead = (struct engine_ahead){ inflow->from, rows.bytes, rows.stride };
+	pass_rows(inflow, &rows);
+	return true;
+}
+
+/* Leaves as much of the next block to a kernel, if it can be, or fetches it and returns NULL. */
+static const struct engine_ahead *fetch_later(struct pipeline *pipeline, int64_t bytes,
+					      struct engine_ahead *ahead)
+{
+	if (is_fetching(pipeline) && bytes % LINE_BYTES == 0 &&
+	    take_ahead(&pipeline->inflow, bytes, ahead))
+		return ahead;
+	fetch_beside(pipeline, bytes);
+	return NULL;
+}
+
 /* Transposes a strip to where it is at home, or to the staging buffer, with these strides. */
 static void transpose_strip(struct pipeline *pipeline, engine_tile_kernel *kernel, uint8_t *to,
 			    const int64_t *origin, const int64_t *strides)
@@ -365,12 +406,6 @@ static int64_t slot_of_strip(const struct pipeline *pipeline)
 {
 	return offset_of(pipeline->move->staging.slots, pipeline->strips.at, pipeline->strips.first,
 			 pipeline->strips.rank) % NUM_SLOTS;
-}
-
-/* Whether the next block is fetched while strips are streamed, and is not there yet. */
-static bool is_fetching(const struct pipeline *pipeline)
-{
-	return !pipeline->move->staging.pack_row && !pipeline->inflow.is_done;
 }
 
 /*
@@ -705,11 +740,14 @@ static void join_packed(struct pipeline *pipeline, uint8_t *dst, uint8_t (*lines
 	};
 
 	for (int64_t c = 0; c < count; c += step) {
+		struct engine_ahead ahead;
+		const struct engine_ahead *later;
+
 		tile.extents[0] = min(step, count - c);
-		fetch_beside(pipeline, tile.extents[0] * rows * move->size);
+		later = fetch_later(pipeline, tile.extents[0] * rows * move->size, &ahead);
 		move->staging.packed_join_kernel(dst + c * tile.dst_strides[0],
 						 pipeline->staged + c * move->size, lines + c,
-						 &tile);
+						 &tile, later);
 	}
 }
 
@@ -886,8 +924,7 @@ static bool try_to_pack_beside(struct pipeline *pipeline, uint8_t *dst, const ui
 		return false;
 	move->staging.packing_kernel(dst, src, tile, &packing);
 	pass_packed(pipeline, rows.loop, rows.count);
-	inflow->rows.at[rows.loop] += rows.count - 1;
-	next_row(inflow);
+	pass_rows(inflow, &rows);
 	return true;
 }
 

@@ -506,7 +506,8 @@ static void check_packed_columns(engine_packed_join_kernel *kernel, int64_t size
 	prepare_joined(&joined);
 	tile.dst_strides[0] = joined.pitch;
 	tile.dst_strides[1] = size;
-	kernel(joined.dst + first_of(&joined), joined.src.bytes, joined.lines, &tile);
+	kernel(joined.dst + first_of(&joined), joined.src.bytes, joined.lines, &tile,
+	       unit == 1 ? &(struct engine_ahead){ joined.src.bytes, 128, 192 } : NULL);
 	check_joined(&joined);
 }
 

@@ -246,7 +246,7 @@ extern engine_tile_kernel *const engine_lanes_avx512[];
 extern engine_tile_kernel *const engine_stream_lines_avx512[];
 engine_beside_kernel engine_stream_beside_4_avx512, engine_stream_beside_8_avx512,
 		     engine_stream_beside_16_avx512;
-engine_packing_kernel engine_stream_packing_1_avx512;
+engine_packing_kernel engine_stream_packing_1_avx512, engine_stream_packing_2_avx512;
 
 engine_packed_join_kernel engine_join_packed_1_avx512, engine_join_packed_2_avx512;
 engine_pack_kernel engine_pack_rows_avx512;

@@ -57,26 +57,33 @@ INLINE void fetch_line(struct cursor *cursor)
 
 /*
  * So many columns of packed rows, no more than a lane has elements, down all rows. What waits is in
- * registers meanwhile, unless rows need most of them. Beside each line another one is fetched, if
- * there is a cursor.
+ * registers meanwhile, unless rows need most of them. Each column's lines are stored two at a time,
+ * for there are CPUs that store lines by pairs. Beside each another one is fetched, if there is a
+ * cursor.
  */
 #define DEFINE_JOIN_PACKED(size, rounds)							\
 INLINE void join_lines_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,		\
-			      int64_t src_stride, __m512i *lines, int columns, int64_t bytes,	\
-			      struct cursor *cursor)						\
+			      int64_t src_stride, __m512i *lines, int columns, int count,	\
+			      int64_t bytes, struct cursor *cursor)				\
 {												\
-	enum { N = 16 / (size) };								\
-	__m512i r[N];										\
+	enum { N = 16 / (size), SIDE = 64 / (size) };						\
+	__m512i r[2][N];									\
 												\
-	load_rows(r, N, from, src_stride);							\
 	UNROLL											\
-	for (int round = 0; round < (rounds); round++)						\
-		round_##size(r, N);								\
+	for (int l = 0; l < count; l++) {							\
+		load_rows(r[l], N, BEYOND(from, l * SIDE * src_stride), src_stride);		\
+		UNROLL										\
+		for (int round = 0; round < (rounds); round++)					\
+			round_##size(r[l], N);							\
+	}											\
 	UNROLL											\
 	for (int k = 0; k < N && k < columns; k++) {						\
-		if (cursor)									\
-			fetch_line(cursor);							\
-		join_column(to, r[k], &lines[k], bytes);					\
+		UNROLL										\
+		for (int l = 0; l < count; l++) {						\
+			if (cursor)								\
+				fetch_line(cursor);						\
+			join_column(to + l * 64, r[l][k], &lines[k], bytes);			\
+		}										\
 		ADVANCE(to, dst_stride);							\
 	}											\
 }												\
@@ -87,21 +94,24 @@ INLINE void join_columns_##size(uint8_t *to, const uint8_t *from, __m512i *waiti
 {												\
 	enum { N = 16 / (size), SIDE = 64 / (size), HOLDS = N <= 8 };				\
 	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
-	const int64_t whole = tile->extents[1] / SIDE * SIDE, rest = tile->extents[1] - whole;	\
+	int64_t rows = tile->extents[1];							\
 	__m512i held[N], *lines = HOLDS ? held : waiting;					\
 												\
 	UNROLL											\
 	for (int k = 0; HOLDS && k < N; k++)							\
 		held[k] = waiting[k < columns ? k : 0];						\
-	for (int64_t row = 0; row < whole; row += SIDE) {					\
-		join_lines_##size(to, dst_stride, from, src_stride, lines, columns, 64,		\
+	for (; rows >= 2 * SIDE; rows -= 2 * SIDE) {						\
+		join_lines_##size(to, dst_stride, from, src_stride, lines, columns, 2, 64,	\
 				  cursor);							\
+		ADVANCE(from, 2 * SIDE * src_stride);						\
+		to += 2 * 64;									\
+	}											\
+	for (; rows > 0; rows -= SIDE) {							\
+		join_lines_##size(to, dst_stride, from, src_stride, lines, columns, 1,		\
+				  min(rows * (size), 64), cursor);				\
 		ADVANCE(from, SIDE * src_stride);						\
 		to += 64;									\
 	}											\
-	if (rest)										\
-		join_lines_##size(to, dst_stride, from, src_stride, lines, columns,		\
-				  rest * (size), cursor);					\
 	UNROLL											\
 	for (int k = 0; HOLDS && k < N && k < columns; k++)					\
 		waiting[k] = held[k];								\

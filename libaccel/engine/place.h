@@ -101,6 +101,19 @@ static inline void engine_fetch_on(const void *place)
 }
 
 /*
+ * Whether memory takes lines that lie beside each other by pairs, if they are stored one after the
+ * other around the caches. Intel's CPUs store half as many otherwise, where rows are far apart.
+ */
+static inline bool engine_stores_pairs(void)
+{
+#ifdef __x86_64__
+	return __builtin_cpu_is("intel");
+#else
+	return false;
+#endif
+}
+
+/*
  * Whether what is left behind whole squares is one row or column, which is copied by itself: a
  * square once more would take longer, unless it is a small one.
  */

@@ -7,6 +7,7 @@
 
 #include "arithmetic.h"
 #include "move.h"
+#include "place.h"
 #include "staging_room.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
@@ -92,12 +93,16 @@ static bool are_crowded(const struct engine_nest *nest, int64_t size)
 	return (stride & -stride) > (uint64_t)(SECOND_CACHE_BYTES / rows);
 }
 
-/* The kernel beside which such rows are packed while they are there, if all are copied. */
+/*
+ * The kernel beside which such rows are packed while they are there, if all are copied. What larger
+ * elements than bytes gain by it are the pairs of lines that it stores.
+ */
 static engine_packing_kernel *choose_packing_kernel(const struct engine_staging *staging,
 						    const struct engine_nest *nest, int64_t size,
 						    const struct engine_transpose_kernels *kernels)
 {
-	if (staging->pack_row || !staging->stream_kernel || !are_crowded(nest, size))
+	if (staging->pack_row || !staging->stream_kernel || !are_crowded(nest, size) ||
+	    (size > 1 && !engine_stores_pairs()))
 		return NULL;
 	return kernels->stream_packing[__builtin_ctzll((uint64_t)size)];
 }
@@ -327,9 +332,9 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 		bytes *= staging->strip[d];
 	}
 	staging->are_tiles = !memcmp(staging->strip, staging->tile, sizeof(staging->tile));
-	/* squares of bytes are stored by fours, and strips of the staging buffer whole */
+	/* halves of squares are stored by fours, and strips of the staging buffer whole */
 	staging->bite = height;
-	if (size > 1 && staging->stream_kernel)
+	if (size > 1 && staging->stream_kernel && !staging->packing_kernel)
 		staging->bite = min(height, max(1, DIRECT_BYTES / (width * size * line)) * line);
 	memcpy(staging->panel, staging->tile, sizeof(staging->panel));
 	staging->panel[columns] = staging->block[columns];

@@ -101,39 +101,44 @@ DEFINE_SQUARE(8, 1)
 DEFINE_SQUARE(16, 0)
 
 /*
- * Half of two squares of bytes, one below the other: 32 columns of 128 rows, of which a register
- * has one of the upper 64 and one of the lower. Each column's two lines are stored one after the
- * other, for there are CPUs that store lines by pairs.
+ * Half of two squares, one below the other, of which a register has a row from either. Each
+ * column's two lines are stored one after the other, for there are CPUs that store lines by pairs.
  */
-INLINE void tall_square(uint8_t *to, int64_t dst_stride, const uint8_t *from, int64_t src_stride,
-			struct cursor *cursor)
-{
-	const uint8_t *lower = from + 64 * src_stride;
-	uint8_t *other = to + 16 * dst_stride;
-	__m512i r[64];
-
-	UNROLL
-	for (int k = 0; k < 64; k++) {
-		r[k] = _mm512_inserti64x4(
-			_mm512_castsi256_si512(_mm256_load_si256((const __m256i *)from)),
-			_mm256_load_si256((const __m256i *)lower), 1);
-		ADVANCE(from, src_stride);
-		ADVANCE(lower, src_stride);
-	}
-	transpose_groups_1(r);
-	UNROLL
-	for (int k = 0; k < 16; k++) {
-		transpose_lanes(&r[k], &r[16 + k], &r[32 + k], &r[48 + k]);
-		if (cursor)
-			pack_lines(cursor);
-		put_line(to, r[k], NULL);
-		put_line(to + 64, r[32 + k], NULL);
-		put_line(other, r[16 + k], NULL);
-		put_line(other + 64, r[48 + k], NULL);
-		ADVANCE(to, dst_stride);
-		ADVANCE(other, dst_stride);
-	}
+#define DEFINE_TALL_SQUARE(size)								\
+INLINE void tall_square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,		\
+			       int64_t src_stride, struct cursor *cursor)			\
+{												\
+	enum { N = 16 / (size) };								\
+	const uint8_t *lower = from + 4 * N * src_stride;					\
+	uint8_t *other = to + N * dst_stride;							\
+	__m512i r[4 * N];									\
+												\
+	UNROLL											\
+	for (int k = 0; k < 4 * N; k++) {							\
+		const __m256i upper_half = _mm256_load_si256((const __m256i *)from);		\
+		const __m256i lower_half = _mm256_load_si256((const __m256i *)lower);		\
+												\
+		r[k] = _mm512_inserti64x4(_mm512_castsi256_si512(upper_half), lower_half, 1);	\
+		ADVANCE(from, src_stride);							\
+		ADVANCE(lower, src_stride);							\
+	}											\
+	transpose_groups_##size(r);								\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		transpose_lanes(&r[k], &r[N + k], &r[2 * N + k], &r[3 * N + k]);		\
+		if (cursor)									\
+			pack_lines(cursor);							\
+		put_line(to, r[k], NULL);							\
+		put_line(to + 64, r[2 * N + k], NULL);						\
+		put_line(other, r[N + k], NULL);						\
+		put_line(other + 64, r[3 * N + k], NULL);					\
+		ADVANCE(to, dst_stride);							\
+		ADVANCE(other, dst_stride);							\
+	}											\
 }
+
+DEFINE_TALL_SQUARE(1)
+DEFINE_TALL_SQUARE(2)
 
 #define DEFINE_STREAM_SQUARES(size)								\
 INLINE void stream_squares_##size(uint8_t *dst, const uint8_t *src,				\
@@ -160,42 +165,53 @@ DEFINE_STREAM_SQUARES(8)
 DEFINE_STREAM_SQUARES(16)
 
 /*
- * Lines of different columns may be in the same part of the last cache, which takes 32 of them one
- * after the other: what follows are other lines of these columns.
+ * By halves of two squares, and what is left by squares. Lines of different columns may be in the
+ * same part of the last cache, which takes 32 of them one after the other: what follows are other
+ * lines of these columns.
  */
-INLINE void stream_tall_squares(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
-				struct cursor *cursor)
-{
-	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];
-	const int64_t rows = tile->extents[1];
-
-	for (int64_t first = 0; first < rows; first += 4 * 64)
-		for (int64_t c = 0; c < tile->extents[0]; c += 32)
-			for (int64_t r = first; r < min(first + 4 * 64, rows); r += 128) {
-				const uint8_t *from = src + r * src_stride + c;
-
-				if (tile->ahead && c % 64 == 0)
-					engine_fetch_after(from, src_stride, 128, tile->ahead);
-				tall_square(dst + c * dst_stride + r, dst_stride, from, src_stride,
-					    cursor);
-			}
+#define DEFINE_STREAM_TALL(size)								\
+INLINE void stream_tall_squares_##size(uint8_t *dst, const uint8_t *src,			\
+				       const struct engine_tile *tile, struct cursor *cursor)	\
+{												\
+	enum { SIDE = 64 / (size), WIDTH = SIDE / 2, HEIGHT = 2 * SIDE };			\
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
+	const int64_t rows = tile->extents[1];							\
+												\
+	for (int64_t first = 0, end; first < rows; first = end) {				\
+		end = min(first + 2 * HEIGHT, rows);						\
+		for (int64_t c = 0; c < tile->extents[0]; c += WIDTH)				\
+			for (int64_t r = first; r < end; r += HEIGHT) {				\
+				const uint8_t *from = src + r * src_stride + c * (size);	\
+												\
+				if (tile->ahead && c % SIDE == 0)				\
+					engine_fetch_after(from, src_stride, HEIGHT,		\
+							   tile->ahead);			\
+				tall_square_##size(dst + c * dst_stride + r * (size),		\
+						   dst_stride, from, src_stride, cursor);	\
+			}									\
+	}											\
+}												\
+												\
+INLINE void stream_tall_##size(uint8_t *dst, const uint8_t *src,				\
+			       const struct engine_tile *tile, struct cursor *cursor)		\
+{												\
+	enum { HEIGHT = 128 / (size) };								\
+	const int64_t rows = tile->extents[1] / HEIGHT * HEIGHT;				\
+	struct engine_tile some = *tile;							\
+												\
+	some.extents[1] = rows;									\
+	stream_tall_squares_##size(dst, src, &some, cursor);					\
+	some.extents[1] = tile->extents[1] - rows;						\
+	stream_squares_##size(dst + rows * (size), src + rows * tile->src_strides[1], &some,	\
+			      cursor);								\
 }
 
-INLINE void stream_bytes(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
-			 struct cursor *cursor)
-{
-	const int64_t rows = tile->extents[1] / 128 * 128;
-	struct engine_tile some = *tile;
-
-	some.extents[1] = rows;
-	stream_tall_squares(dst, src, &some, cursor);
-	some.extents[1] = tile->extents[1] - rows;
-	stream_squares_1(dst + rows, src + rows * tile->src_strides[1], &some, cursor);
-}
+DEFINE_STREAM_TALL(1)
+DEFINE_STREAM_TALL(2)
 
 TARGET static void stream_1(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
 {
-	stream_bytes(dst, src, tile, NULL);
+	stream_tall_1(dst, src, tile, NULL);
 }
 
 #define DEFINE_STREAM(size)									\
@@ -215,18 +231,22 @@ engine_tile_kernel *const engine_stream_lines_avx512[] = {
 };
 
 /*
- * Where rows of bytes have been packed, those of the next block are: both are loaded and stored
- * between streaming stores, which hold up what comes in bursts.
+ * Where rows have been packed, those of the next block are: both are loaded and stored between
+ * streaming stores, which hold up what comes in bursts.
  */
-TARGET __attribute__((nonnull))
-void engine_stream_packing_1_avx512(uint8_t *dst, const uint8_t *src,
-				    const struct engine_tile *tile,
-				    const struct engine_packing *packing)
-{
-	struct cursor cursor = { *packing, packing->row_bytes };
-
-	stream_bytes(dst, src, tile, &cursor);
+#define DEFINE_STREAM_PACKING(size)								\
+TARGET __attribute__((nonnull))									\
+void engine_stream_packing_##size##_avx512(uint8_t *dst, const uint8_t *src,			\
+					   const struct engine_tile *tile,			\
+					   const struct engine_packing *packing)		\
+{												\
+	struct cursor cursor = { *packing, packing->row_bytes };				\
+												\
+	stream_tall_##size(dst, src, tile, &cursor);						\
 }
+
+DEFINE_STREAM_PACKING(1)
+DEFINE_STREAM_PACKING(2)
 
 /* The same, and for each line stored one is fetched: bursts of requests are forgotten in part. */
 #define DEFINE_STREAM_BESIDE(size)								\

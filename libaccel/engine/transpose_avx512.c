@@ -980,7 +980,7 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 		stream_transpose_16, stream_transpose_32, stream_transpose_64,
 	},
 	.stream_beside = { [2] = stream_beside_4, stream_beside_8, stream_beside_16 },
-	.stream_packing = { engine_stream_packing_1_avx512 },
+	.stream_packing = { engine_stream_packing_1_avx512, engine_stream_packing_2_avx512 },
 	.transpose_rows = engine_rows_avx512,
 	.most_steps = 2,
 	.join_transpose = { join_1, join_2, join_4, join_8, join_rows },

@@ -4,9 +4,10 @@
  * any number of bytes, many loops of odd extents, bases anywhere in a line.
  */
 #include "engine/kernels.h"
+#include "engine/place.h"
 #include "large_test.h"
 
-enum { MOST_ROWS = 130 };
+enum { MOST_ROWS = 200 };
 
 /* A dense array of a permuted array's elements, or one with gaps between its rows. */
 struct permutation {
@@ -172,8 +173,9 @@ static void rows_that_begin_with_lines_end_anywhere(void **state)
 }
 
 /*
- * Rows of bytes that crowd each other in the caches are packed a block before: of whole blocks and
- * of what is left behind, with destinations of whole lines and of others, from anywhere in a line.
+ * Rows of small elements that crowd each other in the caches are packed a block before: of whole
+ * blocks and of what is left behind, with destinations of whole lines and of others, from anywhere
+ * in a line.
  */
 static void rows_that_crowd_each_other_are_packed_ahead(void **state)
 {
@@ -188,14 +190,16 @@ static void rows_that_crowd_each_other_are_packed_ahead(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+		const uint32_t shift = i % 2;
+		const uint64_t columns = cases[i / 2].columns;
 		struct engine_job *job = permutation_job(&(struct permutation){
-			0, 2, { cases[i].rows, 8192 }, { 1, 0 }, cases[i].gap,
-			{ cases[i].offsets[0], cases[i].offsets[1] }
+			shift, 2, { cases[i / 2].rows, 8192 }, { 1, 0 }, cases[i / 2].gap,
+			{ cases[i / 2].offsets[0], cases[i / 2].offsets[1] }
 		});
 
-		job->extents[0] = cases[i].columns;
-		job->operands[1].buffer.size -= 8192 - cases[i].columns;
+		job->extents[0] = columns;
+		job->operands[1].buffer.size -= (8192 - columns) << shift;
 		check_large(job, "transpose of ", "strides");
 	}
 }
@@ -204,29 +208,39 @@ static void rows_that_crowd_each_other_are_packed_ahead(void **state)
 static void rows_of_two_loops_are_packed_ahead(void **state)
 {
 	(void)state;
-	check_transposed(&(struct permutation){
-		0, 3, { 576, 32, 512 }, { 2, 1, 0 }, 0, { 0, 0 }
+	for (uint32_t shift = 0; shift < 2; shift++) {
+		check_transposed(&(struct permutation){
+			shift, 3, { 576, 32, 512 }, { 2, 1, 0 }, 0, { 0, 0 }
+		});
+		check_transposed(&(struct permutation){
+			shift, 3, { 2, 576, 8192 }, { 0, 2, 1 }, 0, { 0, 0 }
+		});
+	}
+}
+
+static bool tells_that_it_packs(uint32_t shift)
+{
+	struct engine_job *job = permutation_job(&(struct permutation){
+		shift, 2, { 512, 8192 }, { 1, 0 }, 0, { 0, 0 }
 	});
-	check_transposed(&(struct permutation){
-		0, 3, { 2, 576, 8192 }, { 0, 2, 1 }, 0, { 0, 0 }
-	});
+	struct engine_plan *plan = create_large_plan(job);
+	char text[160];
+
+	engine_plan_describe(plan, text, sizeof(text));
+	engine_plan_destroy(plan);
+	free(job);
+	return strstr(text, " packed");
 }
 
 static void plan_tells_that_rows_are_packed_ahead(void **state)
 {
-	struct engine_job *job = permutation_job(&(struct permutation){
-		0, 2, { 512, 8192 }, { 1, 0 }, 0, { 0, 0 }
-	});
-	const struct engine_isa *isa = engine_isa_choose();
-	struct engine_plan *plan;
-	char text[160];
+	const struct engine_transpose_kernels *kernels = engine_isa_choose()->transpose;
 
 	(void)state;
-	plan = create_large_plan(job);
-	engine_plan_describe(plan, text, sizeof(text));
-	assert_int_equal(!!strstr(text, " packed"), !!isa->transpose->stream_packing[0]);
-	engine_plan_destroy(plan);
-	free(job);
+	assert_int_equal(tells_that_it_packs(0), !!kernels->stream_packing[0]);
+	assert_int_equal(tells_that_it_packs(1),
+			 kernels->stream_packing[1] && engine_stores_pairs());
+	assert_false(tells_that_it_packs(2));
 }
 
 static void rows_of_several_loops_go_on_in_lines_that_wait(void **state)
@@ -441,7 +455,7 @@ static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t 
 	check_columns(kernel, size, columns, rows, width, size);
 }
 
-static const int64_t sides[] = { 1, 3, 8, 15, 16, 17, 33, 64, 70, 130 };
+static const int64_t sides[] = { 1, 3, 8, 15, 16, 17, 33, 64, 70, 100, 130, 200 };
 
 /* Asks for a check of the kernel of each instruction set, for each size of elements. */
 static void check_join_kernels(void (*check)(engine_join_kernel *kernel, int64_t size))

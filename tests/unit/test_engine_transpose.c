@@ -109,7 +109,7 @@ static engine_packing_kernel *packing_kernel;
 /* Rows of so many lines, with a line between them where they are packed, and an overlap before. */
 static void stream_packing(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
 {
-	const int64_t bytes = tile->extents[0] * tile->extents[1];
+	const int64_t bytes = tile->extents[0] * tile->extents[1] * tile->dst_strides[1];
 	struct packed_rows *rows = packed_rows;
 	struct engine_packing packing = {
 		.from = rows->from, .to = rows->to, .ahead = rows->from,
@@ -129,6 +129,18 @@ static void stream_packing(uint8_t *dst, const uint8_t *src, const struct engine
 	}
 }
 
+static void check_packing_kernel(const struct engine_isa *isa, uint32_t shift)
+{
+	const int64_t side = 64 >> shift;
+
+	packing_kernel = isa->transpose->stream_packing[shift];
+	if (!isa->is_available() || !packing_kernel)
+		return;
+	for (int64_t n = 0; n < 27; n++)
+		check_kernel(stream_packing, 1 << shift, (1 + n % 3) * side, (1 + n / 3) * side, 64,
+			     0, true);
+}
+
 static void kernels_pack_rows_beside_squares(void **state)
 {
 	(void)state;
@@ -136,14 +148,9 @@ static void kernels_pack_rows_beside_squares(void **state)
 	assert_non_null(packed_rows);
 	for (size_t i = 0; i < sizeof(packed_rows->from); i++)
 		packed_rows->from[i] = (uint8_t)(i % 251 + 1);
-	for (uint32_t k = 0; engine_isa_at(k); k++) {
-		packing_kernel = engine_isa_at(k)->transpose->stream_packing[0];
-		if (!engine_isa_at(k)->is_available() || !packing_kernel)
-			continue;
-		for (int64_t n = 0; n < 27; n++)
-			check_kernel(stream_packing, 1, (1 + n % 3) * 64, (1 + n / 3) * 64, 64, 0,
-				     true);
-	}
+	for (uint32_t k = 0; engine_isa_at(k); k++)
+		for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++)
+			check_packing_kernel(engine_isa_at(k), shift);
 	free(packed_rows);
 }
 

@@ -15,19 +15,16 @@
 
 enum { SRC = ENGINE_MOVE_SRC };
 
-/*
- * A block, most of which is still in the first cache when it is transposed. Of small elements it
- * has many columns, and so many lines of the destination as well: there it has fewer rows.
- */
+/* A block, most of which is still in the first cache when it is transposed. */
 #define MOST_ROWS	128
-#define MOST_ROWS_OF_SMALL	64
 #define ROW_BYTES	256
 
 #define LEAST_ROWS	64
 #define LEAST_ROW_BYTES	128
 
-/* Rows have an odd number of lines, lest they meet in the same cache sets again. */
+/* With what is left over. Rows have an odd number of lines, lest they meet in the same sets again. */
 #define PITCH_BYTES	(ROW_BYTES + LINE_BYTES)
+#define PACKED_ROWS	(MOST_ROWS + LINE_BYTES)
 
 /* Where memory takes most of the time there is little to gain but for elements as small as this. */
 #define SMALL_SIZE	2
@@ -85,15 +82,24 @@ static int run_block(struct engine_run *run, const struct engine_move *move, uin
 	return 0;
 }
 
+/* What is less than a square's side makes the first block larger: one of its own is slow. */
+static int64_t first_step(const struct engine_move *move, int loop)
+{
+	const int64_t rest = move->tile.extents[loop] % move->block[loop];
+
+	return rest * move->size < LINE_BYTES ? move->block[loop] + rest : move->block[loop];
+}
+
 int engine_move_run_packed(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
 			   const uint8_t *src)
 {
 	const struct engine_tile *tile = &move->tile;
-	uint8_t packed[MOST_ROWS * PITCH_BYTES] __attribute__((aligned(LINE_BYTES)));
-	int64_t places[MOST_ROWS];
+	uint8_t packed[PACKED_ROWS * PITCH_BYTES] __attribute__((aligned(LINE_BYTES)));
+	int64_t places[PACKED_ROWS];
 	struct steps blocks = {
 		.rank = 2,
 		.step = move->block,
+		.head = { first_step(move, 0), first_step(move, 1) },
 		.end = { tile->extents[0], tile->extents[1] },
 	};
 	struct steps next = blocks;
@@ -125,6 +131,6 @@ bool engine_move_match_packed(struct engine_move *move, const struct engine_plan
 	    tile->extents[0] * move->size < LEAST_ROW_BYTES || !is_worth_it(move, plan))
 		return false;
 	move->block[0] = ROW_BYTES / move->size;
-	move->block[1] = move->size > SMALL_SIZE ? MOST_ROWS : MOST_ROWS_OF_SMALL;
+	move->block[1] = MOST_ROWS;
 	return true;
 }

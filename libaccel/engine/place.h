@@ -34,9 +34,10 @@ static inline __attribute__((always_inline)) void engine_fetch_after(const uint8
 								      int64_t stride, int count,
 								      int64_t bytes)
 {
+	row = BEYOND(row, bytes);
 	_Pragma("GCC unroll 64")
 	for (int k = 0; k < count; k++) {
-		engine_fetch(BEYOND(row, bytes));
+		engine_fetch(row);
 		ADVANCE(row, stride);
 	}
 }

@@ -193,11 +193,11 @@ static void few_or_short_rows_are_not_packed(void **state)
 	check_matrix(&(struct matrix){ 2, 31, 131, 600, 4100, 0 }, false, false);
 }
 
-/* Around as many rows and columns as a block has, and a multiple of them. */
+/* Around as many rows and columns as a block has, and with what is left over, and twice as many. */
 static void blocks_end_anywhere(void **state)
 {
-	static const int64_t rows[] = { 64, 65, 127, 128, 129, 257 };
-	static const int64_t bytes[] = { 248, 256, 264, 504, 536 };
+	static const int64_t rows[] = { 64, 65, 127, 128, 129, 191, 192, 257, 319 };
+	static const int64_t bytes[] = { 248, 256, 264, 316, 320, 504, 536 };
 
 	(void)state;
 	for (uint32_t shift = 0; shift <= 3; shift++)

@@ -71,9 +71,10 @@ static inline __attribute__((always_inline)) void engine_own(void *place)
 static inline __attribute__((always_inline)) void engine_own_columns(uint8_t *to, int64_t stride,
 								      int count, int64_t bytes)
 {
+	to = BEYOND(to, bytes - 1);
 	_Pragma("GCC unroll 64")
 	for (int k = 0; k < count; k++) {
-		engine_own(BEYOND(to, bytes - 1));
+		engine_own(to);
 		ADVANCE(to, stride);
 	}
 }

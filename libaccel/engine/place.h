@@ -103,6 +103,19 @@ static inline void engine_fetch_on(const void *place)
 }
 
 /*
+ * Whether what the caches have room for is better fetched into the second one. Where it is not,
+ * Zen 3 and 4 have none of it in the last one afterwards. Zen 5 reads a quarter faster all the same.
+ */
+static inline bool engine_keeps_fetched(void)
+{
+#ifdef __x86_64__
+	return __builtin_cpu_is("amdfam19h");
+#else
+	return false;
+#endif
+}
+
+/*
  * Whether memory takes lines that lie beside each other by pairs, if they are stored one after the
  * other around the caches. Intel's CPUs store half as many otherwise, where rows are far apart.
  */

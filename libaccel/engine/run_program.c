@@ -426,6 +426,7 @@ struct rows {
 	uint8_t *first[DRM_TESSERA_MAX_OPERANDS];	/* of each operand, at the first row */
 	uint32_t num_operands;
 	uint32_t fetched;	/* operands, by bit: what comes next of them is asked for */
+	bool keeps;		/* in caches that have room for it */
 	int64_t bytes[DRM_TESSERA_MAX_OPERANDS];	/* of a row */
 };
 
@@ -437,6 +438,7 @@ static void init_rows(struct rows *rows, const struct pass *pass, const struct b
 	rows->num_operands = plan->num_operands;
 	rows->fetched = pass->run->scratch && engine_fetches_on() ?
 				manner->direct & ~pass->panels.crossed : 0;
+	rows->keeps = !plan->streams && engine_keeps_fetched();
 	for (uint32_t s = 0; s < plan->program.num_strips; s++)
 		rows->strips[s] = strip_at(pass, s);
 	for (uint32_t k = 0; k < plan->num_operands; k++) {
@@ -474,10 +476,13 @@ static void compute_to(const struct pass *pass, const struct rows *rows, uint8_t
 }
 
 /* Fetches as much of what comes after a row that is read where it lies. */
-static void fetch_after(const uint8_t *row, int64_t bytes)
+static void fetch_after(const uint8_t *row, int64_t bytes, bool keeps)
 {
-	for (int64_t byte = 0; byte < bytes; byte += LINE_BYTES)
-		engine_fetch_on(row + byte);
+	if (keeps)
+		engine_fetch_rows(BEYOND(row, ENGINE_ROW_AHEAD), 1, 0, bytes);
+	else
+		for (int64_t byte = 0; byte < bytes; byte += LINE_BYTES)
+			engine_fetch_on(row + byte);
 }
 
 static void compute_row(struct rows *rows, const struct pass *pass, int64_t n, int64_t r, int64_t j)
@@ -493,7 +498,7 @@ static void compute_row(struct rows *rows, const struct pass *pass, int64_t n, i
 
 		rows->strips[strip_of(pass, k)] = row;
 		if (rows->fetched >> k & 1)
-			fetch_after(row, rows->bytes[k]);
+			fetch_after(row, rows->bytes[k], rows->keeps);
 	}
 	if (pass->manner.direct & 1)
 		compute_to(pass, rows, result);

@@ -140,6 +140,7 @@ INLINE void permute_rows(uint8_t *dst, const uint8_t *src, const struct side *to
 {
 	const int64_t dst_step = VECTOR_BYTES * (to->is_rows ? 1 : n);
 	const int64_t src_step = VECTOR_BYTES * (from->is_rows ? 1 : n);
+	const bool owns = engine_stores_wait();
 
 	for (; row_bytes >= VECTOR_BYTES; row_bytes -= VECTOR_BYTES) {
 		__m512i vectors[MAX_ROWS];
@@ -149,7 +150,8 @@ INLINE void permute_rows(uint8_t *dst, const uint8_t *src, const struct side *to
 		for (int k = 0; k < n; k++) {
 			uint8_t *row = dst + k * to->step;
 
-			engine_own(BEYOND(row, OWN_AHEAD));
+			if (owns)
+				engine_own(BEYOND(row, OWN_AHEAD));
 			_mm512_storeu_si512(row, permute(&results[k], vectors, n));
 		}
 		dst += dst_step;

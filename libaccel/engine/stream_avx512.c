@@ -53,19 +53,15 @@ INLINE void put_line(uint8_t *to, __m512i line, const uint8_t *next)
 
 /*
  * Rows of 64 bytes in groups, as in transpose_avx512.c. Beside them other lines are packed, if
- * there is a cursor, or fetched.
+ * there is a cursor, or fetched. Each group is transposed where it is loaded: compilers would find
+ * all rows' places first, and keep them.
  */
 #define DEFINE_SQUARE(size, rounds)								\
-INLINE void transpose_groups_##size(__m512i *r)							\
+INLINE void transpose_group_##size(__m512i *r)							\
 {												\
-	enum { N = 16 / (size) };								\
-												\
 	UNROLL											\
-	for (int group = 0; group < 4 * N; group += N) {					\
-		UNROLL										\
-		for (int round = 0; round < (rounds); round++)					\
-			round_##size(r + group, N);						\
-	}											\
+	for (int round = 0; round < (rounds); round++)						\
+		round_##size(r, 16 / (size));							\
 }												\
 												\
 INLINE void square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,			\
@@ -76,11 +72,14 @@ INLINE void square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,	
 	__m512i r[4 * N];									\
 												\
 	UNROLL											\
-	for (int k = 0; k < 4 * N; k++) {							\
-		r[k] = _mm512_load_si512(from);							\
-		ADVANCE(from, src_stride);							\
+	for (int group = 0; group < 4 * N; group += N) {					\
+		UNROLL										\
+		for (int k = 0; k < N; k++) {							\
+			r[group + k] = _mm512_load_si512(from);					\
+			ADVANCE(from, src_stride);						\
+		}										\
+		transpose_group_##size(r + group);						\
 	}											\
-	transpose_groups_##size(r);								\
 	UNROLL											\
 	for (int k = 0; k < N; k++) {								\
 		transpose_lanes(&r[k], &r[N + k], &r[2 * N + k], &r[3 * N + k]);		\
@@ -114,15 +113,18 @@ INLINE void tall_square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *f
 	__m512i r[4 * N];									\
 												\
 	UNROLL											\
-	for (int k = 0; k < 4 * N; k++) {							\
-		const __m256i upper_half = _mm256_load_si256((const __m256i *)from);		\
-		const __m256i lower_half = _mm256_load_si256((const __m256i *)lower);		\
+	for (int group = 0; group < 4 * N; group += N) {					\
+		UNROLL										\
+		for (int k = group; k < group + N; k++) {					\
+			const __m256i upper = _mm256_load_si256((const __m256i *)from);		\
 												\
-		r[k] = _mm512_inserti64x4(_mm512_castsi256_si512(upper_half), lower_half, 1);	\
-		ADVANCE(from, src_stride);							\
-		ADVANCE(lower, src_stride);							\
+			r[k] = _mm512_inserti64x4(_mm512_castsi256_si512(upper),		\
+						  _mm256_load_si256((const __m256i *)lower), 1);	\
+			ADVANCE(from, src_stride);						\
+			ADVANCE(lower, src_stride);						\
+		}										\
+		transpose_group_##size(r + group);						\
 	}											\
-	transpose_groups_##size(r);								\
 	UNROLL											\
 	for (int k = 0; k < N; k++) {								\
 		transpose_lanes(&r[k], &r[N + k], &r[2 * N + k], &r[3 * N + k]);		\

@@ -331,14 +331,14 @@ TARGET static void short_square_##size(const struct square *square)				\
 	__m512i r[4 * N];									\
 												\
 	UNROLL											\
-	for (int k = 0; k < 4 * N; k++) {							\
-		if (k == 2 * N)									\
-			from = square->src + skipped * square->src_stride;			\
-		r[k] = _mm512_loadu_si512(from);						\
-		ADVANCE(from, square->src_stride);						\
-	}											\
-	UNROLL											\
 	for (int group = 0; group < 4 * N; group += N) {					\
+		if (group == 2 * N)								\
+			from = square->src + skipped * square->src_stride;			\
+		UNROLL										\
+		for (int k = 0; k < N; k++) {							\
+			r[group + k] = _mm512_loadu_si512(from);				\
+			ADVANCE(from, square->src_stride);					\
+		}										\
 		if ((size) == 1)								\
 			engine_own_columns(BEYOND(to, group * square->dst_stride),		\
 					   square->dst_stride, N, 64);				\

@@ -361,10 +361,10 @@ static int add_buffer(struct tessera_submission *submission, struct drm_file *dr
 	ret = xa_insert(&submission->buffers, bo->id, bo, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		drm_gem_object_put(obj);
-	else
-		submission->num_buffers++;
 	if (ret && ret != -EBUSY)
 		return ret;
+	submission->num_buffers += !ret;
+	submission->last_buffer = max(submission->last_buffer, buffer->id);
 	if (is_written)
 		xa_set_mark(&submission->buffers, buffer->id, TESSERA_BUFFER_WRITTEN);
 	return 0;
@@ -698,7 +698,7 @@ void tessera_submission_free(struct tessera_submission *submission)
 		kfree(submission->fence);
 	}
 	free_chunks(submission);
-	xa_for_each(&submission->buffers, id, bo)
+	xa_for_each_range(&submission->buffers, id, bo, 0, submission->last_buffer)
 		drm_gem_object_put(&bo->base.base);
 	xa_destroy(&submission->buffers);
 	tessera_result_put(submission->result);
@@ -711,14 +711,13 @@ static struct tessera_submission *create_submission(struct tessera_device *tdev,
 						    struct drm_file *drm_file,
 						    const struct drm_tessera_submit *args)
 {
-	u32 num_jobs = args->jobs.count;
 	struct tessera_submission *submission;
 
 	submission = kzalloc_obj(*submission, GFP_KERNEL_ACCOUNT);
 	if (!submission)
 		return ERR_PTR(-ENOMEM);
 	submission->tdev = tdev;
-	submission->num_jobs = num_jobs;
+	submission->num_jobs = args->jobs.count;
 	submission->file = drm_file->driver_priv;
 	kref_get(&submission->file->refcount);
 	submission->pid = task_tgid_nr(current);
@@ -728,9 +727,9 @@ static struct tessera_submission *create_submission(struct tessera_device *tdev,
 	INIT_LIST_HEAD(&submission->mapped_node);
 	INIT_LIST_HEAD(&submission->running_node);
 	submission->fence = kzalloc_obj(*submission->fence, GFP_KERNEL_ACCOUNT);
-	submission->result = tessera_result_create(num_jobs,
+	submission->result = tessera_result_create(submission->num_jobs,
 						   args->flags & DRM_TESSERA_SUBMIT_COUNTERS);
-	submission->descriptors = kvcalloc(num_jobs, sizeof(*submission->descriptors),
+	submission->descriptors = kvcalloc(submission->num_jobs, sizeof(*submission->descriptors),
 					   GFP_KERNEL_ACCOUNT);
 	if (!submission->fence || !submission->result || !submission->descriptors) {
 		tessera_submission_free(submission);
@@ -803,22 +802,22 @@ static int lock_buffers(struct tessera_submission *submission, struct drm_exec *
 	int ret = 0;
 
 	drm_exec_until_all_locked(exec) {
-		xa_for_each(&submission->buffers, id, bo) {
+		xa_for_each_range(&submission->buffers, id, bo, 0, submission->last_buffer) {
 			ret = drm_exec_prepare_obj(exec, &bo->base.base, 1);
 			drm_exec_retry_on_contention(exec);
 			if (ret)
 				return ret;
 		}
 	}
-	xa_for_each(&submission->buffers, id, bo) {
+	xa_for_each_range(&submission->buffers, id, bo, 0, submission->last_buffer) {
 		bool is_written = xa_get_mark(&submission->buffers, id, TESSERA_BUFFER_WRITTEN);
 
 		ret = drm_sched_job_add_implicit_dependencies(&submission->base, &bo->base.base,
 							      is_written);
 		if (ret)
-			return ret;
+			break;
 	}
-	return 0;
+	return ret;
 }
 
 /* Nothing in here can fail. The submission is the scheduler's afterwards. */
@@ -836,7 +835,7 @@ static u64 commit(struct tessera_submission *submission, struct drm_exec *exec,
 	drm_sched_job_arm(&submission->base);
 	fence = dma_fence_get(&submission->base.s_fence->finished);
 	id = tessera_file_add_result(submission->file, submission->result);
-	xa_for_each(&submission->buffers, index, bo) {
+	xa_for_each_range(&submission->buffers, index, bo, 0, submission->last_buffer) {
 		bool is_written = xa_get_mark(&submission->buffers, index, TESSERA_BUFFER_WRITTEN);
 
 		dma_resv_add_fence(bo->base.base.resv, fence,

@@ -66,6 +66,8 @@ struct tessera_submission {
 	struct xarray buffers;
 	/** @num_buffers: entries of @buffers */
 	u32 num_buffers;
+	/** @last_buffer: the greatest id in @buffers: the slots behind it need not be looked at */
+	u32 last_buffer;
 	/** @chunks: memory of the descriptors */
 	struct list_head chunks;
 	/** @mapped_node: in &tessera_device.mapped_submissions, from the first mapped chunk on */

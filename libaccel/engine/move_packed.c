@@ -22,7 +22,7 @@ enum { SRC = ENGINE_MOVE_SRC };
 #define LEAST_ROWS	64
 #define LEAST_ROW_BYTES	128
 
-/* With what is left over. Rows have an odd number of lines, lest they meet in the same sets again. */
+/* With what is left over. Rows have an odd number of lines, lest they meet in the same sets. */
 #define PITCH_BYTES	(ROW_BYTES + LINE_BYTES)
 #define PACKED_ROWS	(MOST_ROWS + LINE_BYTES)
 

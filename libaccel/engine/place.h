@@ -118,7 +118,7 @@ static inline void engine_fetch_on(const void *place)
 
 /*
  * Whether what the caches have room for is better fetched into the second one. Where it is not,
- * Zen 3 and 4 have none of it in the last one afterwards. Zen 5 reads a quarter faster all the same.
+ * Zen 3 and 4 have none of it in the last one afterwards. Zen 5 reads a quarter faster so.
  */
 static inline bool engine_keeps_fetched(void)
 {

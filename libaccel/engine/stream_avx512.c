@@ -116,10 +116,10 @@ INLINE void tall_square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *f
 	for (int group = 0; group < 4 * N; group += N) {					\
 		UNROLL										\
 		for (int k = group; k < group + N; k++) {					\
-			const __m256i upper = _mm256_load_si256((const __m256i *)from);		\
+			const __m256i first = _mm256_load_si256((const __m256i *)from);		\
+			const __m256i second = _mm256_load_si256((const __m256i *)lower);	\
 												\
-			r[k] = _mm512_inserti64x4(_mm512_castsi256_si512(upper),		\
-						  _mm256_load_si256((const __m256i *)lower), 1);	\
+			r[k] = _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);	\
 			ADVANCE(from, src_stride);						\
 			ADVANCE(lower, src_stride);						\
 		}										\

@@ -363,7 +363,7 @@ static bool take_ahead(struct inflow *inflow, int64_t bytes, struct engine_ahead
 static const struct engine_ahead *fetch_later(struct pipeline *pipeline, int64_t bytes,
 					      struct engine_ahead *ahead)
 {
-	if (is_fetching(pipeline) && bytes % LINE_BYTES == 0 &&
+	if (engine_fetches_beside_joins() && is_fetching(pipeline) && bytes % LINE_BYTES == 0 &&
 	    take_ahead(&pipeline->inflow, bytes, ahead))
 		return ahead;
 	fetch_beside(pipeline, bytes);

@@ -14,7 +14,20 @@
 /* A place so many bytes further on, which need not be one of a row: wide strides have no next. */
 #define BEYOND(place, bytes)	((void *)((uintptr_t)(place) + (uintptr_t)(bytes)))
 
-/* A place that goes from row to row. Kept from compilers, which would hold an address for each. */
+/*
+ * Whether this CPU is of a maker or a family, by the compiler's name for it. What CPUs differ in is
+ * asked for below, by a function for each question.
+ */
+#ifdef __x86_64__
+#define CPU_IS(name)	__builtin_cpu_is(name)
+#else
+#define CPU_IS(name)	false
+#endif
+
+/*
+ * A place that goes from row to row. Kept from compilers, which would hold an address for each.
+ * Where two begin alike they do so all the same: what is asked for ahead begins where that is.
+ */
 #define ADVANCE(place, stride) do {								\
 	(place) = BEYOND(place, stride);							\
 	__asm__("" : "+r" (place));								\
@@ -69,11 +82,7 @@ static inline __attribute__((always_inline)) void engine_own(void *place)
  */
 static inline bool engine_stores_wait(void)
 {
-#ifdef __x86_64__
-	return __builtin_cpu_is("intel");
-#else
-	return false;
-#endif
+	return CPU_IS("intel");
 }
 
 /*
@@ -103,11 +112,7 @@ static inline __attribute__((always_inline)) void engine_own_columns(uint8_t *to
  */
 static inline bool engine_fetches_on(void)
 {
-#ifdef __x86_64__
-	return __builtin_cpu_is("amd");
-#else
-	return false;
-#endif
+	return CPU_IS("amd");
 }
 
 /* Asks for the line so far ahead, which is read once and need not stay in the caches behind. */
@@ -122,11 +127,7 @@ static inline void engine_fetch_on(const void *place)
  */
 static inline bool engine_keeps_fetched(void)
 {
-#ifdef __x86_64__
-	return __builtin_cpu_is("amdfam19h");
-#else
-	return false;
-#endif
+	return CPU_IS("amdfam19h");
 }
 
 /*
@@ -135,11 +136,7 @@ static inline bool engine_keeps_fetched(void)
  */
 static inline bool engine_fetches_beside_joins(void)
 {
-#ifdef __x86_64__
-	return __builtin_cpu_is("intel");
-#else
-	return false;
-#endif
+	return CPU_IS("intel");
 }
 
 /*
@@ -148,11 +145,7 @@ static inline bool engine_fetches_beside_joins(void)
  */
 static inline bool engine_stores_pairs(void)
 {
-#ifdef __x86_64__
-	return __builtin_cpu_is("intel");
-#else
-	return false;
-#endif
+	return CPU_IS("intel");
 }
 
 /*

@@ -317,8 +317,9 @@ INLINE void store_halves(uint8_t *to, int64_t further, __m512i column)
 
 /*
  * All columns of a square, of which the last rows are not there: its lower half begins where it has
- * to, and has some rows of the upper one once more. Larger elements have fewer columns, which lost
- * a little by being asked for.
+ * to, and has some rows of the upper one once more. Rows are loaded where they are transposed, for
+ * what stream_avx512.c says. Larger elements have fewer columns, which lost a little by being asked
+ * for.
  */
 #define DEFINE_SHORT_SQUARE(size, rounds)							\
 TARGET static void short_square_##size(const struct square *square)				\

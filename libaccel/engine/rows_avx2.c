@@ -107,34 +107,90 @@ INLINE void store_column(const struct square *square, uint8_t *to, __m256i colum
 	}
 }
 
-/* Both halves of a line of the destination follow each other, so that it is streamed as a whole. */
-#define DEFINE_TRANSPOSE_ROWS(size, bits, rounds)						\
-INLINE void square_##bits(const struct square *square, enum square_kind kind)			\
+/*
+ * A square has 2 * N rows of N columns, and of each column half a line. Two of them, one below the
+ * other, store both halves one after the other, so that the line is streamed as a whole.
+ */
+#define DEFINE_SQUARES(size, bits, rounds)							\
+INLINE void load_square_##bits(const struct square *square, int row, enum square_kind kind,	\
+			       __m128i fill, __m256i *r)					\
 {												\
-	enum { COUNT = 16 / (size) };								\
-	const __m128i fill = kind == MASKED ? load_fill(square, size) : _mm_setzero_si128();	\
-	uint8_t *to = square->dst;								\
-	__m256i r[COUNT];									\
+	enum { N = 16 / (size) };								\
 												\
 	UNROLL											\
-	for (int k = 0; k < COUNT; k++)								\
+	for (int k = 0; k < N; k++)								\
 		r[k] = _mm256_inserti128_si256(							\
-			_mm256_castsi128_si256(load_row(square, k, size, kind, fill)),		\
-			load_row(square, k + COUNT, size, kind, fill), 1);			\
+			_mm256_castsi128_si256(load_row(square, row + k, size, kind, fill)),	\
+			load_row(square, row + k + N, size, kind, fill), 1);			\
 	UNROLL											\
 	for (int round = 0; round < (rounds); round++)						\
-		round_##bits(r, COUNT);								\
-	UNROLL											\
-	for (int k = 0; k < COUNT; k++) {							\
-		if (kind != EDGE || k < square->num_columns)					\
-			store_column(square, to, r[k], size, kind);				\
-		ADVANCE(to, square->dst_stride);						\
-	}											\
+		round_##bits(r, N);								\
 }												\
 												\
-TARGET static __attribute__((noinline)) void edge_##bits(const struct square *square)		\
+INLINE void squares_##bits(const struct square *square, int count, enum square_kind kind)	\
 {												\
-	square_##bits(square, EDGE);								\
+	enum { N = 16 / (size) };								\
+	const __m128i fill = kind == MASKED ? load_fill(square, size) : _mm_setzero_si128();	\
+	uint8_t *to = square->dst;								\
+	__m256i r[2][N];									\
+												\
+	UNROLL											\
+	for (int s = 0; s < count; s++)								\
+		load_square_##bits(square, s * 2 * N, kind, fill, r[s]);			\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		if (kind == EDGE && k >= square->num_columns)					\
+			return;									\
+		UNROLL										\
+		for (int s = 0; s < count; s++)							\
+			store_column(square, to + s * 32, r[s][k], size, kind);			\
+		ADVANCE(to, square->dst_stride);						\
+	}											\
+}
+
+DEFINE_SQUARES(1, 8, 4)
+DEFINE_SQUARES(2, 16, 3)
+DEFINE_SQUARES(4, 32, 2)
+DEFINE_SQUARES(8, 64, 1)
+
+/* most is how many squares there are registers for at a time. */
+#define DEFINE_TRANSPOSE_ROWS(size, bits, most)							\
+INLINE void complete_##bits(const struct square *square, int count, enum square_kind kind)	\
+{												\
+	if (count == (most))									\
+		squares_##bits(square, most, kind);						\
+	else											\
+		squares_##bits(square, 1, kind);						\
+}												\
+												\
+TARGET static __attribute__((noinline)) void edge_of_##bits(const struct square *square)	\
+{												\
+	squares_##bits(square, 1, EDGE);							\
+}												\
+												\
+/* A copy in memory, so that the square itself is in registers everywhere else. */		\
+INLINE void edge_##bits(const struct square *square)						\
+{												\
+	const struct square copy = *square;							\
+												\
+	edge_of_##bits(&copy);									\
+}												\
+												\
+INLINE void transpose_square_##bits(const struct square *square, int count)			\
+{												\
+	enum { ROWS = 32 / (size), COLUMNS = 16 / (size) };					\
+												\
+	if (square->num_rows >= ROWS && square->num_columns >= COLUMNS) {			\
+		if (!square->columns || are_whole(square, count * ROWS, COLUMNS)) {		\
+			complete_##bits(square, count, WHOLE);					\
+			return;									\
+		}										\
+		if ((size) >= 4) {								\
+			complete_##bits(square, count, MASKED);					\
+			return;									\
+		}										\
+	}											\
+	edge_##bits(square);									\
 }												\
 												\
 TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
@@ -144,7 +200,7 @@ TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
 	enum { ROWS = 32 / (size), COLUMNS = 16 / (size) };					\
 												\
 	for (int64_t c = 0; c < tile->extents[0]; c += COLUMNS)					\
-		for (int64_t r = 0; r < tile->extents[1]; r += ROWS) {				\
+		for (int64_t r = 0, count; r < tile->extents[1]; r += count * ROWS) {		\
 			const struct square square = {						\
 				.dst = dst + c * tile->dst_strides[0] + r * (size),		\
 				.dst_stride = tile->dst_strides[0],				\
@@ -158,23 +214,16 @@ TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
 				.streams = rows->streams,					\
 			};									\
 												\
-			if (square.num_rows < ROWS || square.num_columns < COLUMNS)		\
-				edge_##bits(&square);						\
-			else if (!square.columns)						\
-				square_##bits(&square, WHOLE);					\
-			else if ((size) >= 4)							\
-				square_##bits(&square, MASKED);					\
-			else if (are_whole(&square, ROWS, COLUMNS))				\
-				square_##bits(&square, WHOLE);					\
-			else									\
-				edge_##bits(&square);						\
+			count = square.num_columns < COLUMNS ||					\
+				square.num_rows < (most) * ROWS ? 1 : (most);			\
+			transpose_square_##bits(&square, (int)count);				\
 		}										\
 }
 
-DEFINE_TRANSPOSE_ROWS(1, 8, 4)
-DEFINE_TRANSPOSE_ROWS(2, 16, 3)
+DEFINE_TRANSPOSE_ROWS(1, 8, 1)
+DEFINE_TRANSPOSE_ROWS(2, 16, 1)
 DEFINE_TRANSPOSE_ROWS(4, 32, 2)
-DEFINE_TRANSPOSE_ROWS(8, 64, 1)
+DEFINE_TRANSPOSE_ROWS(8, 64, 2)
 
 engine_rows_kernel *const engine_rows_avx2[ENGINE_NUM_INTERLEAVED] = {
 	transpose_rows_1, transpose_rows_2, transpose_rows_4, transpose_rows_8,

@@ -193,6 +193,8 @@ struct engine_transpose_kernels {
 	 * kernel stores whole lines.
 	 */
 	engine_tile_kernel *stream_transpose[ENGINE_NUM_SIZES];
+	/* whether these store a line of all columns of a strip before their next ones */
+	bool streams_in_turns;
 	/* the same, beside fetching; NULL where that gains nothing */
 	engine_beside_kernel *stream_beside[ENGINE_NUM_SIZES];
 	/* the same, beside packing; NULL where that gains nothing */
@@ -232,6 +234,12 @@ extern engine_tile_kernel *const engine_interleave_avx2[ENGINE_NUM_INTERLEAVED];
 extern engine_tile_kernel *const engine_deinterleave_avx2[ENGINE_NUM_INTERLEAVED];
 extern engine_tile_kernel *const engine_interleave_avx512[ENGINE_NUM_INTERLEAVED];
 extern engine_tile_kernel *const engine_deinterleave_avx512[ENGINE_NUM_INTERLEAVED];
+
+/* Around the caches, and the same beside fetching: see stream_transpose. */
+engine_tile_kernel engine_stream_2_avx2, engine_stream_4_avx2, engine_stream_8_avx2,
+		   engine_stream_16_avx2;
+engine_beside_kernel engine_stream_beside_2_avx2, engine_stream_beside_4_avx2,
+		     engine_stream_beside_8_avx2, engine_stream_beside_16_avx2;
 
 /*
  * Transposes down 16 bytes of the rows at a time, by log2 of an element's size. extents[0] is at

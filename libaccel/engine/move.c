@@ -10,6 +10,7 @@
 #include "move.h"
 #include "move_packed.h"
 #include "move_rows.h"
+#include "place.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC, NUM_STREAMS = ENGINE_MOVE_STREAMS };
 
@@ -182,15 +183,6 @@ static bool are_in_few_sets(int64_t stride)
 }
 
 /*
- * Whether stores to rows of the destination that are so far apart wait for each other: their lines
- * belong to one or two of the 16 parts of the last cache.
- */
-static bool are_in_few_parts(int64_t stride)
-{
-	return stride % 512 == 0;
-}
-
-/*
  * Whether what is fetched stays in the first cache until it is streamed, and is streamed without
  * waiting. Where an index says where rows begin, they may begin anywhere.
  */
@@ -207,7 +199,7 @@ static bool can_stream_tiles(const struct engine_move *move, const struct engine
 	       place % LINE_BYTES == 0 && row_bytes % LINE_BYTES == 0 &&
 	       row_bytes >= LEAST_STREAMED_BYTES &&
 	       nest->extents[loop] * move->size >= STREAMED_ROW_BYTES &&
-	       !are_in_few_parts(dst->strides[loop]) && !are_in_few_sets(src->strides[last]);
+	       !engine_is_in_few_parts(dst->strides[loop]) && !are_in_few_sets(src->strides[last]);
 }
 
 /* A block is as wide as to fetch rows with effect, and as high as the destination is wide. */

@@ -192,4 +192,13 @@ static inline bool engine_is_crowded(int64_t stride, int64_t size)
 	return engine_is_back(stride, 16, size == 1 ? 4 : 8);
 }
 
+/*
+ * Whether streaming stores to rows that are so far apart wait for each other: their lines belong to
+ * one or two of the 16 parts of the last cache.
+ */
+static inline bool engine_is_in_few_parts(int64_t stride)
+{
+	return stride % 512 == 0;
+}
+
 #endif /* TESSERA_ENGINE_PLACE_H */

@@ -16,6 +16,14 @@
 #define INLINE	TARGET static inline __attribute__((always_inline))
 #define UNROLL	_Pragma("GCC unroll 16")
 
+/* A row in each half. */
+INLINE __m256i load_lanes(const uint8_t *low, const uint8_t *high)
+{
+	return _mm256_inserti128_si256(
+		_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)low)),
+		_mm_loadu_si128((const __m128i *)high), 1);
+}
+
 /*
  * Interleaves the first half of count registers with the second, within lanes. log2(count) rounds
  * transpose lanes of count elements.

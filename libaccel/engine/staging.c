@@ -58,6 +58,12 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 /* Of these rows the second cache has room for so many bytes, if they have all of its sets. */
 #define SECOND_CACHE_BYTES	(1 << 20)
 
+/*
+ * Lines that wait for each other, one of each column of a strip: more of them than these are better
+ * off in longer runs, by way of the staging buffer.
+ */
+#define MOST_IN_TURNS		8
+
 /* Elements of 16 bytes are taken apart by lanes, and streamed. */
 #define MOST_SIZE_APART		8
 
@@ -78,6 +84,19 @@ static uint32_t next_in_run(const struct engine_nest *nest, uint32_t stream, int
 	while (d < nest->rank && nest->streams[stream].strides[d] != run_bytes)
 		d++;
 	return d;
+}
+
+/* The kernel that stores lines of the destination where they are at home, if all are whole. */
+static engine_tile_kernel *choose_stream_kernel(const struct engine_staging *staging,
+						const struct engine_nest *nest, int64_t size,
+						const struct engine_transpose_kernels *kernels)
+{
+	const int64_t stride = nest->streams[DST].strides[staging->src_loop];
+
+	if (!staging->has_lines || (kernels->streams_in_turns && engine_is_in_few_parts(stride) &&
+				    LINE_BYTES / size > MOST_IN_TURNS))
+		return NULL;
+	return kernels->stream_transpose[__builtin_ctzll((uint64_t)size)];
 }
 
 /*
@@ -453,14 +472,16 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 {
 	const uint32_t src_loop = staging->src_loop;
 	const int shift = __builtin_ctzll((uint64_t)size);
-	engine_tile_kernel *stream_kernel = has_lines ? kernels->stream_transpose[shift] : NULL;
-	const bool is_staged = !stream_kernel && !kernels->join_transpose[shift];
+	engine_tile_kernel *stream_kernel;
 	int64_t strip_bytes;
+	bool is_staged;
 
 	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size ||
 	    takes_rows_apart(staging, nest, size))
 		return false;
 	staging->has_lines = has_lines;
+	stream_kernel = choose_stream_kernel(staging, nest, size, kernels);
+	is_staged = !stream_kernel && !kernels->join_transpose[shift];
 	staging->stream_kernel = stream_kernel;
 	staging->packing_kernel = choose_packing_kernel(staging, nest, size, kernels);
 	staging->packs = wants_packing(staging, nest, size, kernels);

@@ -13,13 +13,6 @@
 
 #define PAGE_BYTES	4096
 
-INLINE __m256i load_lanes(const uint8_t *low, const uint8_t *high)
-{
-	return _mm256_inserti128_si256(
-		_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)low)),
-		_mm_loadu_si128((const __m128i *)high), 1);
-}
-
 /*
  * 2 * count rows of 16 bytes, which are count elements, become count rows of 32 bytes. Lines of
  * these may be asked for before, but for bytes: 16 at a time are better left alone.
@@ -494,6 +487,15 @@ const struct engine_transpose_kernels engine_transpose_avx2 = {
 		transpose_16, transpose_32, transpose_64,
 	},
 	.stage = { match_stage_1, match_stage_2, match_stage_4, match_stage_8, stage_16 },
+	.stream_transpose = {
+		[1] = engine_stream_2_avx2, engine_stream_4_avx2, engine_stream_8_avx2,
+		engine_stream_16_avx2,
+	},
+	.stream_beside = {
+		[1] = engine_stream_beside_2_avx2, engine_stream_beside_4_avx2,
+		engine_stream_beside_8_avx2, engine_stream_beside_16_avx2,
+	},
+	.streams_in_turns = true,
 	.transpose_rows = engine_rows_avx2,
 	.most_steps = 1,
 	.stream_lines = stream_lines,

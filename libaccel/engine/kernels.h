@@ -193,8 +193,6 @@ struct engine_transpose_kernels {
 	 * kernel stores whole lines.
 	 */
 	engine_tile_kernel *stream_transpose[ENGINE_NUM_SIZES];
-	/* whether these store a line of all columns of a strip before their next ones */
-	bool streams_in_turns;
 	/* the same, beside fetching; NULL where that gains nothing */
 	engine_beside_kernel *stream_beside[ENGINE_NUM_SIZES];
 	/* the same, beside packing; NULL where that gains nothing */
@@ -212,6 +210,8 @@ struct engine_transpose_kernels {
 	/* NULL where there is none, and memcpy() has to do; there is where join_packed is */
 	engine_pack_kernel *pack_rows;
 	bool loads_lines;	/* of the source whole, each of them once: a square is as wide */
+	/* stream_transpose stores a line of all columns of a strip before their next ones */
+	bool streams_in_turns;
 };
 
 extern const struct engine_copy_kernels engine_copy_portable, engine_copy_avx2, engine_copy_avx512;

@@ -50,4 +50,37 @@ DEFINE_ROUND(16)
 DEFINE_ROUND(32)
 DEFINE_ROUND(64)
 
+/*
+ * Loads two groups of rows, as many in each as a lane has elements, and transposes both: of these
+ * columns each half of a register has one of a group.
+ */
+#define DEFINE_LOAD_TRANSPOSED(bits, rounds)							\
+INLINE void load_transposed_##bits(__m256i *columns, const uint8_t *low, const uint8_t *high,	\
+			       int64_t stride)							\
+{												\
+	enum { N = 128 / (bits) };								\
+												\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		columns[k] = load_lanes(low, high);						\
+		ADVANCE(low, stride);								\
+		ADVANCE(high, stride);								\
+	}											\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++)						\
+		round_##bits(columns, N);							\
+}
+
+DEFINE_LOAD_TRANSPOSED(8, 4)
+DEFINE_LOAD_TRANSPOSED(16, 3)
+DEFINE_LOAD_TRANSPOSED(32, 2)
+DEFINE_LOAD_TRANSPOSED(64, 1)
+
+INLINE void load_transposed_128(__m256i *columns, const uint8_t *low, const uint8_t *high,
+			    int64_t stride)
+{
+	(void)stride;
+	*columns = load_lanes(low, high);
+}
+
 #endif /* TESSERA_ENGINE_SQUARE_AVX2_H */

@@ -472,7 +472,6 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 {
 	const uint32_t src_loop = staging->src_loop;
 	const int shift = __builtin_ctzll((uint64_t)size);
-	engine_tile_kernel *stream_kernel;
 	int64_t strip_bytes;
 	bool is_staged;
 
@@ -480,14 +479,14 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	    takes_rows_apart(staging, nest, size))
 		return false;
 	staging->has_lines = has_lines;
-	stream_kernel = choose_stream_kernel(staging, nest, size, kernels);
-	is_staged = !stream_kernel && !kernels->join_transpose[shift];
-	staging->stream_kernel = stream_kernel;
+	staging->stream_kernel = choose_stream_kernel(staging, nest, size, kernels);
+	is_staged = !staging->stream_kernel && !kernels->join_transpose[shift];
 	staging->packing_kernel = choose_packing_kernel(staging, nest, size, kernels);
 	staging->packs = wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
 							kernels->transpose[shift];
-	choose_block(staging, nest, size, is_staged, !stream_kernel && kernels->join_packed[shift]);
+	choose_block(staging, nest, size, is_staged,
+		     !staging->stream_kernel && kernels->join_packed[shift]);
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
 	if (!staging->packs)

@@ -10,34 +10,20 @@
 #include "square_avx2.h"
 
 /*
- * 4 * N rows of N elements: for each half of a column a register, with lanes of rows that are N
- * apart. For each line stored one is fetched, from next on if there are any to be.
+ * 4 * N rows of N elements, of each column half a line in a register. For each line stored one is
+ * fetched, from next on if there are any to be.
  */
-#define DEFINE_SQUARE(size, bits, rounds)							\
-INLINE void half_##size(__m256i *r, const uint8_t *from, int64_t src_stride)			\
-{												\
-	enum { N = 16 / (size) };								\
-	const uint8_t *lower = BEYOND(from, N * src_stride);					\
-												\
-	UNROLL											\
-	for (int k = 0; k < N; k++) {								\
-		r[k] = load_lanes(from, lower);							\
-		ADVANCE(from, src_stride);							\
-		ADVANCE(lower, src_stride);							\
-	}											\
-	UNROLL											\
-	for (int round = 0; round < (rounds); round++)						\
-		round_##bits(r, N);								\
-}												\
-												\
+#define DEFINE_SQUARE(size, bits)								\
 INLINE void square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,			\
 			  int64_t src_stride, const uint8_t *next)				\
 {												\
 	enum { N = 16 / (size) };								\
+	const int64_t step = N * src_stride;							\
 	__m256i first[N], second[N];								\
 												\
-	half_##size(first, from, src_stride);							\
-	half_##size(second, BEYOND(from, 2 * N * src_stride), src_stride);			\
+	load_transposed_##bits(first, from, BEYOND(from, step), src_stride);			\
+	load_transposed_##bits(second, BEYOND(from, 2 * step), BEYOND(from, 3 * step),		\
+			       src_stride);							\
 	UNROLL											\
 	for (int k = 0; k < N; k++) {								\
 		if (next)									\
@@ -48,10 +34,10 @@ INLINE void square_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,	
 	}											\
 }
 
-DEFINE_SQUARE(2, 16, 3)
-DEFINE_SQUARE(4, 32, 2)
-DEFINE_SQUARE(8, 64, 1)
-DEFINE_SQUARE(16, 64, 0)
+DEFINE_SQUARE(2, 16)
+DEFINE_SQUARE(4, 32)
+DEFINE_SQUARE(8, 64)
+DEFINE_SQUARE(16, 128)
 
 /* What is no whole squares, at the edges, is stored as all else is. */
 INLINE void copy_edges(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,

@@ -17,24 +17,15 @@
  * 2 * count rows of 16 bytes, which are count elements, become count rows of 32 bytes. Lines of
  * these may be asked for before, but for bytes: 16 at a time are better left alone.
  */
-#define DEFINE_SQUARE(bits, count, rounds)							\
+#define DEFINE_SQUARE(bits, count)								\
 INLINE void square_##bits(uint8_t *dst, int64_t dst_stride, const uint8_t *src,			\
 			  int64_t src_stride, bool asks)					\
 {												\
-	const uint8_t *lower = src + (count) * src_stride;					\
 	__m256i r[count];									\
 												\
 	if (asks && (count) < 16)								\
 		engine_own_columns(dst, dst_stride, count, 32);					\
-	UNROLL											\
-	for (int k = 0; k < (count); k++) {							\
-		r[k] = load_lanes(src, lower);							\
-		ADVANCE(src, src_stride);							\
-		ADVANCE(lower, src_stride);							\
-	}											\
-	UNROLL											\
-	for (int round = 0; round < (rounds); round++)						\
-		round_##bits(r, count);								\
+	load_transposed_##bits(r, src, src + (count) * src_stride, src_stride);			\
 	UNROLL											\
 	for (int k = 0; k < (count); k++) {							\
 		_mm256_storeu_si256((__m256i *)dst, r[k]);					\
@@ -42,10 +33,10 @@ INLINE void square_##bits(uint8_t *dst, int64_t dst_stride, const uint8_t *src,	
 	}											\
 }
 
-DEFINE_SQUARE(8, 16, 4)
-DEFINE_SQUARE(16, 8, 3)
-DEFINE_SQUARE(32, 4, 2)
-DEFINE_SQUARE(64, 2, 1)
+DEFINE_SQUARE(8, 16)
+DEFINE_SQUARE(16, 8)
+DEFINE_SQUARE(32, 4)
+DEFINE_SQUARE(64, 2)
 
 /* Two elements of 16 bytes, one below the other. */
 INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int64_t src_stride,
@@ -190,24 +181,16 @@ DEFINE_NARROW_TRANSPOSE(16, 64, 0)
  * More rows than a lane has elements, but fewer than two: the lower half of a square begins where
  * it has to, and has some rows of the upper one once more.
  */
-#define DEFINE_SHORT_TRANSPOSE(size, bits, rounds)						\
+#define DEFINE_SHORT_TRANSPOSE(size, bits)							\
 INLINE void short_square_##size(uint8_t *dst, const uint8_t *src,				\
 				const struct engine_tile *tile)					\
 {												\
 	enum { N = 16 / (size) };								\
 	const int64_t skipped = tile->extents[1] - N;						\
-	const uint8_t *lower = src + skipped * tile->src_strides[1];				\
 	__m256i r[N];										\
 												\
-	UNROLL											\
-	for (int k = 0; k < N; k++) {								\
-		r[k] = load_lanes(src, lower);							\
-		ADVANCE(src, tile->src_strides[1]);						\
-		ADVANCE(lower, tile->src_strides[1]);						\
-	}											\
-	UNROLL											\
-	for (int round = 0; round < (rounds); round++)						\
-		round_##bits(r, N);								\
+	load_transposed_##bits(r, src, src + skipped * tile->src_strides[1],			\
+			   tile->src_strides[1]);						\
 	UNROLL											\
 	for (int k = 0; k < N; k++) {								\
 		_mm_storeu_si128((__m128i *)dst, _mm256_castsi256_si128(r[k]));			\
@@ -229,10 +212,10 @@ TARGET static void transpose_short_##size(uint8_t *dst, const uint8_t *src,			\
 	}											\
 }
 
-DEFINE_SHORT_TRANSPOSE(1, 8, 4)
-DEFINE_SHORT_TRANSPOSE(2, 16, 3)
-DEFINE_SHORT_TRANSPOSE(4, 32, 2)
-DEFINE_SHORT_TRANSPOSE(8, 64, 1)
+DEFINE_SHORT_TRANSPOSE(1, 8)
+DEFINE_SHORT_TRANSPOSE(2, 16)
+DEFINE_SHORT_TRANSPOSE(4, 32)
+DEFINE_SHORT_TRANSPOSE(8, 64)
 
 static bool is_short(const struct engine_tile *tile, int64_t size)
 {
@@ -495,10 +478,10 @@ const struct engine_transpose_kernels engine_transpose_avx2 = {
 		[1] = engine_stream_beside_2_avx2, engine_stream_beside_4_avx2,
 		engine_stream_beside_8_avx2, engine_stream_beside_16_avx2,
 	},
-	.streams_in_turns = true,
 	.transpose_rows = engine_rows_avx2,
 	.most_steps = 1,
 	.stream_lines = stream_lines,
+	.streams_in_turns = true,
 };
 
 #endif /* __x86_64__ */

@@ -128,8 +128,8 @@ int bench_setup_count(struct bench_setup *setup, struct accel_job_counters *coun
 		      struct accel_error *error);
 
 /*
- * Compares the destination with the source, point by point. -EIO with the first element that is
- * wrong; who is named as the culprit. Peers are granted the tolerance of the program.
+ * Compares the destination with the source, point by point. -EIO with an element that is wrong;
+ * who is named as the culprit. Peers are granted the tolerance of the program.
  */
 int bench_verify(const struct bench_setup *setup, const char *who, bool is_peer,
 		 struct accel_error *error);

@@ -14,6 +14,10 @@
 
 #define MAX_ELEMENT	16
 
+/* Of a transposition: so many lines of the source, which may all be in one set of a cache. */
+#define TILE_ROWS	64
+#define TILE_COLUMNS	8
+
 /* The points along the innermost loop, the first of which this is. */
 struct row {
 	uint32_t rank;
@@ -82,20 +86,48 @@ static const void *expect(const struct bench_setup *setup, const struct row *row
 	return buffer;
 }
 
-/* With the sizes written out, each is an instruction or two: there are a billion of them. */
-static bool are_equal(const void *a, const void *b, size_t size)
+/* With the size written out, each is an instruction or two: there are a billion of them. */
+static inline uint64_t match(const unsigned char *found, const unsigned char *source,
+			     int64_t distance, uint64_t count, const size_t size)
 {
-	switch (size) {
-	case 1:
-		return !memcmp(a, b, 1);
-	case 2:
-		return !memcmp(a, b, 2);
-	case 4:
-		return !memcmp(a, b, 4);
-	case 8:
-		return !memcmp(a, b, 8);
+	uint64_t k;
+
+	for (k = 0; k < count && !memcmp(found, source, size); k++) {
+		found += size;
+		source += distance;
 	}
-	return !memcmp(a, b, size);
+	return k;
+}
+
+/*
+ * How many points from x on are copies of the source, as far as that can be told of all at once:
+ * the others are looked at one by one.
+ */
+static uint64_t count_copies(const struct bench_setup *setup, const struct row *row, uint64_t x,
+			     uint64_t count, const unsigned char *found)
+{
+	const struct bench_case *bench = setup->bench;
+	const unsigned char *source = setup->source.data;
+	uint32_t inner = row->rank - 1;
+	int64_t stride = bench->loops[inner].source_stride;
+	int64_t distance = stride * (int64_t)row->size;
+
+	for (uint32_t w = 0; bench->windows[w].limit; w++) {
+		if (bench->windows[w].coefficients[inner])
+			return 0;
+	}
+	if (bench->program || !is_inside(bench, row, x))
+		return 0;
+	source += (size_t)(row->source + (int64_t)x * stride) * row->size;
+	switch (row->size) {
+	case 1:
+		return match(found, source, distance, count, 1);
+	case 2:
+		return match(found, source, distance, count, 2);
+	case 4:
+		return match(found, source, distance, count, 4);
+	}
+	return match(found, source, distance, count, row->size);
 }
 
 /* Of the two types that programs here give. */
@@ -138,30 +170,66 @@ static int report_difference(const struct bench_setup *setup, const char *who,
 			       setup->bench->letter, who, texts[0], index, x, texts[1]);
 }
 
+/* Points x to end of a row, the first of which is at found. */
+static int verify_points(const struct bench_setup *setup, const char *who, bool is_peer,
+			 const struct row *row, uint64_t x, uint64_t end,
+			 const unsigned char *found, struct accel_error *error)
+{
+	size_t size = accel_dtype_size(setup->bench->destination_dtype);
+	uint64_t copies = count_copies(setup, row, x, end - x, found);
+	unsigned char buffer[MAX_ELEMENT];
+
+	found += copies * size;
+	for (x += copies; x < end; x++, found += size) {
+		const void *expected = expect(setup, row, x, buffer);
+
+		if (memcmp(found, expected, size) &&
+		    !(is_peer && are_close(setup->bench, found, expected)))
+			return report_difference(setup, who, row, x, found, expected, error);
+	}
+	return 0;
+}
+
+/* Rows one behind the other, in tiles: along a row each point may be in a page of its own. */
+static int verify_rows(const struct bench_setup *setup, const char *who, bool is_peer,
+		       const struct row *rows, uint64_t num_rows, uint64_t extent,
+		       const unsigned char *found, struct accel_error *error)
+{
+	size_t size = accel_dtype_size(setup->bench->destination_dtype);
+	int ret = 0;
+
+	for (uint64_t x = 0; x < extent && !ret; x += TILE_COLUMNS) {
+		uint64_t end = extent - x < TILE_COLUMNS ? extent : x + TILE_COLUMNS;
+
+		for (uint64_t r = 0; r < num_rows && !ret; r++)
+			ret = verify_points(setup, who, is_peer, &rows[r], x, end,
+					    found + (r * extent + x) * size, error);
+	}
+	return ret;
+}
+
 int bench_verify(const struct bench_setup *setup, const char *who, bool is_peer,
 		 struct accel_error *error)
 {
 	const struct bench_case *bench = setup->bench;
-	struct row row = {
+	struct row rows[TILE_ROWS], row = {
 		.rank = bench_case_rank(bench),
 		.size = accel_dtype_size(bench->source_dtype),
 	};
 	uint64_t extent = bench->loops[row.rank - 1].extent;
-	size_t size = accel_dtype_size(bench->destination_dtype);
+	size_t row_bytes = extent * accel_dtype_size(bench->destination_dtype);
 	const unsigned char *found = setup->destination.data;
-	unsigned char buffer[MAX_ELEMENT];
+	uint64_t left = bench_case_points(bench) / extent, count;
+	int ret = 0;
 
 	locate(bench, &row);
-	for (uint64_t left = bench_case_points(bench) / extent; left; left--) {
-		for (uint64_t x = 0; x < extent; x++, found += size) {
-			const void *expected = expect(setup, &row, x, buffer);
-
-			if (!are_equal(found, expected, size) &&
-			    !(is_peer && are_close(bench, found, expected)))
-				return report_difference(setup, who, &row, x, found, expected,
-							 error);
+	for (; left && !ret; left -= count, found += count * row_bytes) {
+		count = left < TILE_ROWS ? left : TILE_ROWS;
+		for (uint64_t r = 0; r < count; r++) {
+			rows[r] = row;
+			step(bench, &row);
 		}
-		step(bench, &row);
+		ret = verify_rows(setup, who, is_peer, rows, count, extent, found, error);
 	}
-	return 0;
+	return ret;
 }

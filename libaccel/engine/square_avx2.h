@@ -50,6 +50,9 @@ DEFINE_ROUND(16)
 DEFINE_ROUND(32)
 DEFINE_ROUND(64)
 
+/* So few rows that their places are had by adding to one of them, and not one from the other. */
+#define ARE_FEW(bits)	((bits) >= 32)
+
 /*
  * Loads two groups of rows, as many in each as a lane has elements, and transposes both: of these
  * columns each half of a register has one of a group.
@@ -62,9 +65,14 @@ INLINE void load_transposed_##bits(__m256i *columns, const uint8_t *low, const u
 												\
 	UNROLL											\
 	for (int k = 0; k < N; k++) {								\
-		columns[k] = load_lanes(low, high);						\
-		ADVANCE(low, stride);								\
-		ADVANCE(high, stride);								\
+		if (ARE_FEW(bits)) {								\
+			columns[k] = load_lanes(BEYOND(low, k * stride),			\
+						BEYOND(high, k * stride));			\
+		} else {									\
+			columns[k] = load_lanes(low, high);					\
+			ADVANCE(low, stride);							\
+			ADVANCE(high, stride);							\
+		}										\
 	}											\
 	UNROLL											\
 	for (int round = 0; round < (rounds); round++)						\

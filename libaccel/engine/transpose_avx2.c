@@ -28,8 +28,12 @@ INLINE void square_##bits(uint8_t *dst, int64_t dst_stride, const uint8_t *src,	
 	load_transposed_##bits(r, src, src + (count) * src_stride, src_stride);			\
 	UNROLL											\
 	for (int k = 0; k < (count); k++) {							\
-		_mm256_storeu_si256((__m256i *)dst, r[k]);					\
-		ADVANCE(dst, dst_stride);							\
+		if (ARE_FEW(bits)) {								\
+			_mm256_storeu_si256((__m256i *)BEYOND(dst, k * dst_stride), r[k]);	\
+		} else {									\
+			_mm256_storeu_si256((__m256i *)dst, r[k]);				\
+			ADVANCE(dst, dst_stride);						\
+		}										\
 	}											\
 }
 
@@ -312,53 +316,100 @@ static bool is_worth_fetching(const struct engine_tile *tile, int64_t size)
 }
 
 /*
- * Down the rows of a strip of the source, so that the destination is written along its lines. If
- * all of these may be under way the strip is as wide as a line, which is read once.
+ * Squares side by side, with as few instructions between them as can be: the CPU looks so many
+ * ahead for loads that it can begin, and these wait for other caches than the first.
  */
-#define DEFINE_TRANSPOSE(size, bits)								\
+#define DEFINE_ALONG(size, bits)								\
+INLINE void along_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
+			 int64_t columns, bool asks)						\
+{												\
+	enum { COLUMNS = 16 / (size) };								\
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
+	int64_t left;										\
+												\
+	for (left = columns; left >= COLUMNS; left -= COLUMNS) {				\
+		square_##bits(dst, dst_stride, src, src_stride, asks);				\
+		dst = BEYOND(dst, COLUMNS * dst_stride);					\
+		src = BEYOND(src, 16);								\
+	}											\
+	if (left)										\
+		square_##bits(BEYOND(dst, (left - COLUMNS) * dst_stride), dst_stride,		\
+			      BEYOND(src, (left - COLUMNS) * (size)), src_stride, asks);	\
+}
+
+DEFINE_ALONG(1, 8)
+DEFINE_ALONG(2, 16)
+DEFINE_ALONG(4, 32)
+DEFINE_ALONG(8, 64)
+DEFINE_ALONG(16, 128)
+
+/* Down the rows of a strip of the source, so that the destination is written along its lines. */
+#define DEFINE_STRIP(size)									\
+INLINE void strip_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
+			 int64_t columns, bool asks)						\
+{												\
+	enum { ROWS = 32 / (size) };								\
+	const int64_t rows = tile->extents[1], src_stride = tile->src_strides[1];		\
+												\
+	for (int64_t row = 0; row < rows; row += ROWS) {					\
+		const int64_t back = row - fit(row, ROWS, rows);				\
+												\
+		if (engine_is_last_one(row, rows, size)) {					\
+			engine_copy_one(dst, tile->dst_strides[0], src, size, columns, size);	\
+			return;									\
+		}										\
+		dst = BEYOND(dst, -back * (size));						\
+		src = BEYOND(src, -back * src_stride);						\
+		if (asks && is_worth_fetching(tile, size))					\
+			engine_fetch_after(src, src_stride, ROWS, tile->ahead);			\
+		along_##size(dst, src, tile, columns, asks);					\
+		dst = BEYOND(dst, 32);								\
+		src = BEYOND(src, ROWS * src_stride);						\
+	}											\
+}
+
+DEFINE_STRIP(1)
+DEFINE_STRIP(2)
+DEFINE_STRIP(4)
+DEFINE_STRIP(8)
+DEFINE_STRIP(16)
+
+/*
+ * How many columns a strip has if all of their lines may be under way: as many as a line of the
+ * source, which is read once then, and more where theirs have sets enough of the cache.
+ */
+static int64_t choose_strip(const struct engine_tile *tile, int64_t line)
+{
+	return engine_is_back(tile->dst_strides[0], 8, 16) ? line : 4 * line;
+}
+
+#define DEFINE_TRANSPOSE(size)									\
 INLINE void squares_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
 			   bool asks)								\
 {												\
 	enum { ROWS = 32 / (size), COLUMNS = 16 / (size), LINE = 64 / (size) };			\
+	const int64_t dst_stride = tile->dst_strides[0];					\
 	const int64_t rows = tile->extents[1], columns = tile->extents[0];			\
-	const int64_t width = goes_by_columns(dst, src, tile, size) ? COLUMNS :			\
-			      asks ? LINE : columns;					\
-	int64_t end;										\
+	const bool by_columns = goes_by_columns(dst, src, tile, size);				\
+	const int64_t width = by_columns ? COLUMNS :						\
+			      asks ? choose_strip(tile, LINE) : columns;			\
 												\
 	if (rows < ROWS || columns < COLUMNS) {							\
 		transpose_narrow_##size(dst, src, tile);					\
 		return;										\
 	}											\
-	for (int64_t first = 0; first < columns; first = end) {					\
-		end = min(first + width, columns);						\
-		if (engine_is_last_one(first, columns, size)) {					\
-			engine_copy_one(dst + first * tile->dst_strides[0], size,		\
-					src + first * (size), tile->src_strides[1], rows, size); \
-			return;									\
-		}										\
-		for (int64_t row = 0; row < rows; row += ROWS) {				\
-			const int64_t r = fit(row, ROWS, rows);					\
+	for (int64_t first = 0; first < columns; first += width) {				\
+		const int64_t c = by_columns ? fit(first, COLUMNS, columns) : first;		\
+		uint8_t *to = dst + c * dst_stride;						\
+		const uint8_t *from = src + c * (size);						\
 												\
-			if (engine_is_last_one(row, rows, size)) {				\
-				engine_copy_one(dst + first * tile->dst_strides[0] + row * (size), \
-						tile->dst_strides[0],				\
-						src + first * (size) + row * tile->src_strides[1], \
-						size, end - first, size);			\
-				break;								\
-			}									\
-			if (asks && is_worth_fetching(tile, size))				\
-				engine_fetch_after(src + first * (size) +			\
-						   r * tile->src_strides[1],			\
-						   tile->src_strides[1], ROWS, tile->ahead);	\
-			for (int64_t k = first; k < end; k += COLUMNS) {			\
-				const int64_t c = fit(k, COLUMNS, columns);			\
-												\
-				square_##bits(dst + c * tile->dst_strides[0] + r * (size),	\
-					      tile->dst_strides[0],				\
-					      src + c * (size) + r * tile->src_strides[1],	\
-					      tile->src_strides[1], asks);			\
-			}									\
-		}										\
+		if (engine_is_last_one(first, columns, size))					\
+			engine_copy_one(dst + first * dst_stride, size, src + first * (size),	\
+					tile->src_strides[1], rows, size);			\
+		else if (by_columns)								\
+			strip_##size(to, from, tile, COLUMNS, asks);				\
+		else										\
+			strip_##size(to, from, tile, min(width, columns - c), asks);		\
 	}											\
 }												\
 												\
@@ -374,11 +425,11 @@ TARGET static void stage_##size(uint8_t *dst, const uint8_t *src,				\
 	squares_##size(dst, src, tile, false);							\
 }
 
-DEFINE_TRANSPOSE(1, 8)
-DEFINE_TRANSPOSE(2, 16)
-DEFINE_TRANSPOSE(4, 32)
-DEFINE_TRANSPOSE(8, 64)
-DEFINE_TRANSPOSE(16, 128)
+DEFINE_TRANSPOSE(1)
+DEFINE_TRANSPOSE(2)
+DEFINE_TRANSPOSE(4)
+DEFINE_TRANSPOSE(8)
+DEFINE_TRANSPOSE(16)
 
 /* The same, but for the shapes that have kernels of their own. */
 #define DEFINE_MATCH(name, size, shift, other)							\

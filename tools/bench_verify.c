@@ -100,8 +100,8 @@ static inline uint64_t match(const unsigned char *found, const unsigned char *so
 }
 
 /*
- * How many points from x on are copies of the source, as far as that can be told of all at once:
- * the others are looked at one by one.
+ * How many points from x on are copies of the source, if all of them are to be: what is inside at
+ * either end is inside between them, too. The others are looked at one by one.
  */
 static uint64_t count_copies(const struct bench_setup *setup, const struct row *row, uint64_t x,
 			     uint64_t count, const unsigned char *found)
@@ -112,11 +112,7 @@ static uint64_t count_copies(const struct bench_setup *setup, const struct row *
 	int64_t stride = bench->loops[inner].source_stride;
 	int64_t distance = stride * (int64_t)row->size;
 
-	for (uint32_t w = 0; bench->windows[w].limit; w++) {
-		if (bench->windows[w].coefficients[inner])
-			return 0;
-	}
-	if (bench->program || !is_inside(bench, row, x))
+	if (bench->program || !is_inside(bench, row, x) || !is_inside(bench, row, x + count - 1))
 		return 0;
 	source += (size_t)(row->source + (int64_t)x * stride) * row->size;
 	switch (row->size) {
@@ -126,6 +122,8 @@ static uint64_t count_copies(const struct bench_setup *setup, const struct row *
 		return match(found, source, distance, count, 2);
 	case 4:
 		return match(found, source, distance, count, 4);
+	case 8:
+		return match(found, source, distance, count, 8);
 	}
 	return match(found, source, distance, count, row->size);
 }

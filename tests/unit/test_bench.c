@@ -33,12 +33,27 @@ static const struct bench_case transposition = {
 	.loops = { { 5, 1 }, { 3, 5 } },
 };
 
+/* More of either axis than is compared at a time. */
+static const struct bench_case tiles = {
+	.letter = "T", .source_dtype = ACCEL_DTYPE_U8, .destination_dtype = ACCEL_DTYPE_U8,
+	.source_elements = 70 * 19,
+	.loops = { { 70, 1 }, { 19, 70 } },
+};
+
 /* Each row of 4, with a border of 1 on either side. */
 static const struct bench_case border = {
 	.letter = "w", .source_dtype = ACCEL_DTYPE_U8, .destination_dtype = ACCEL_DTYPE_U8,
 	.source_elements = 12, .source_offset = -1,
 	.loops = { { 3, 4 }, { 6, 1 } },
 	.windows = { { .bias = -1, .coefficients = { 0, 1 }, .limit = 4 } },
+};
+
+/* Each row of 4, with a border of 2 behind it, where the source has the next row. */
+static const struct bench_case border_behind = {
+	.letter = "b", .source_dtype = ACCEL_DTYPE_U8, .destination_dtype = ACCEL_DTYPE_U8,
+	.source_elements = 12,
+	.loops = { { 3, 4 }, { 6, 1 } },
+	.windows = { { .coefficients = { 0, 1 }, .limit = 4 } },
 };
 
 static const struct bench_case rows = {
@@ -81,7 +96,7 @@ static const struct bench_case increased = {
 };
 
 static const struct bench_case *const small_cases[] = {
-	&transposition, &border, &rows, &increased,
+	&transposition, &tiles, &border, &border_behind, &rows, &increased,
 };
 
 static void set_up(const struct bench_case *bench, struct bench_setup *setup)
@@ -134,6 +149,24 @@ static void wrong_element_is_named(void **state)
 	data[6] = 0x2a;
 	expect_failure(bench_verify(&setup, "Eigen", false, &error), -EIO,
 		       "case w: Eigen has stored 0x2a at (1,0), expected 0x00");
+	bench_setup_release(&setup);
+}
+
+static void border_that_was_read_from_the_source_is_found(void **state)
+{
+	struct bench_setup setup;
+	uint8_t *source, *data;
+
+	(void)state;
+	set_up(&border_behind, &setup);
+	source = setup.source.data;
+	data = setup.destination.data;
+	/* the first element of the second row, where it is to be and behind the first one */
+	source[4] = 0x2a;
+	data[6] = 0x2a;
+	expect_ok(bench_verify(&setup, "cpu", false, &error));
+	data[4] = 0x2a;
+	assert_int_equal(bench_verify(&setup, "cpu", false, &error), -EIO);
 	bench_setup_release(&setup);
 }
 
@@ -471,6 +504,7 @@ int main(void)
 		cmocka_unit_test(results_of_jobs_are_right),
 		cmocka_unit_test(each_spoilt_element_is_found),
 		cmocka_unit_test(wrong_element_is_named),
+		cmocka_unit_test(border_that_was_read_from_the_source_is_found),
 		cmocka_unit_test(memory_that_was_not_written_is_found),
 		cmocka_unit_test(peers_are_granted_the_tolerance_of_a_program),
 		cmocka_unit_test(moves_have_no_tolerance),

@@ -50,7 +50,7 @@ DEFINE_ROUND(16)
 DEFINE_ROUND(32)
 DEFINE_ROUND(64)
 
-/* So few rows that their places are had by adding to one of them, and not one from the other. */
+/* So few rows that compilers may hold an offset for each, and need not go from one to the next. */
 #define ARE_FEW(bits)	((bits) >= 32)
 
 /*

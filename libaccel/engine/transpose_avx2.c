@@ -383,6 +383,7 @@ static int64_t choose_strip(const struct engine_tile *tile, int64_t line)
 	return engine_is_back(tile->dst_strides[0], 8, 16) ? line : 4 * line;
 }
 
+/* A square's columns are a constant, so that what goes down them has no loop along its rows. */
 #define DEFINE_TRANSPOSE(size)									\
 INLINE void squares_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
 			   bool asks)								\

@@ -45,6 +45,8 @@ struct session {
 	struct bench_copiers *copiers;
 	struct bench_contestant copy;
 	struct bench_contestant job;
+	struct bench_contestant chain;
+	struct bench_contestant additions;
 	uint32_t num_guests;		/* of this case */
 	struct guest guests[BENCH_NUM_PEERS];
 	bool is_there[BENCH_NUM_PEERS];	/* peers that are installed, and their programs */
@@ -142,6 +144,8 @@ static void evaluate(const struct session *session, const struct bench_setup *se
 	result->copy = rate_of(&session->copy, rounds, result->bytes);
 	result->job = rate_of(&session->job, rounds, result->bytes);
 	result->ratio = ratio_of(&session->job, &session->copy, rounds);
+	if (session->report.info.kind == ACCEL_DEVICE_CPU)
+		result->additions = ratio_of(&session->additions, &session->chain, rounds);
 	result->num_peers = session->num_guests;
 	for (uint32_t k = 0; k < session->num_guests; k++) {
 		const struct guest *guest = &session->guests[k];
@@ -167,7 +171,7 @@ static void aim_job(struct bench_contestant *job, const struct bench_case *bench
 static int measure(struct session *session, struct bench_setup *setup, struct bench_result *result,
 		   struct accel_error *error)
 {
-	struct bench_contestant *contestants[2 + BENCH_NUM_PEERS];
+	struct bench_contestant *contestants[4 + BENCH_NUM_PEERS];
 	uint32_t count = 0;
 	int ret;
 
@@ -187,6 +191,10 @@ static int measure(struct session *session, struct bench_setup *setup, struct be
 	session->job.context = setup;
 	aim_job(&session->job, setup->bench);
 	contestants[count++] = &session->job;
+	if (session->report.info.kind == ACCEL_DEVICE_CPU) {
+		contestants[count++] = &session->chain;
+		contestants[count++] = &session->additions;
+	}
 	if (!ret)
 		ret = bench_measure(contestants, count, session->options->rounds, error);
 	if (!ret)
@@ -295,6 +303,8 @@ static int prepare(struct session *session, struct accel_error *error)
 		ret = accel_device_set_threads(session->device, options->num_threads, error);
 	session->copy.run = bench_run_copy;
 	session->copy.context = session->copiers;
+	session->chain.run = bench_run_chain;
+	session->additions.run = bench_run_additions;
 	session->report.json.stream = stdout;
 	session->report.is_json = options->is_json;
 	session->report.is_modelled = options->is_modelled;

@@ -3,8 +3,9 @@
  * What the parts of accel bench share: a case, what is there when one is measured, and those that
  * are measured against each other. bench_case.c has the cases, bench_memory.c their buffers,
  * bench_job.c their jobs, bench_verify.c the check of what came out, bench_measure.c the clock,
- * bench_peer.c other libraries, bench_small.c and bench_debugfs.c jobs that are not about
- * memory, bench_report.c what is printed; bench.c is the subcommand.
+ * bench_core.c what the core does meanwhile, bench_peer.c other libraries, bench_small.c and
+ * bench_debugfs.c jobs that are not about memory, bench_report.c what is printed; bench.c is the
+ * subcommand.
  */
 #ifndef TOOLS_BENCH_H
 #define TOOLS_BENCH_H
@@ -195,6 +196,12 @@ void bench_copiers_aim(struct bench_copiers *copiers, struct bench_setup *setup)
 int bench_run_copy(void *context, uint32_t repetitions, uint64_t *nanoseconds,
 		   struct accel_error *error);
 
+/* Additions that wait for each other, and as many that do not, as a core makes several at once. */
+int bench_run_chain(void *context, uint32_t repetitions, uint64_t *nanoseconds,
+		    struct accel_error *error);
+int bench_run_additions(void *context, uint32_t repetitions, uint64_t *nanoseconds,
+			struct accel_error *error);
+
 /* Peers ------------------------------------------------------------------------------------ */
 
 /* Other libraries that do the same, each in a process of its own. */
@@ -280,6 +287,7 @@ struct bench_result {
 	struct bench_statistics copy;
 	struct bench_statistics job;
 	double ratio;		/* to memcpy */
+	double additions;	/* that the core makes in a cycle; 0: not measured */
 	char kernel[256];
 	struct accel_job_counters counters;	/* if the report is modelled */
 	uint32_t num_peers;

@@ -24,7 +24,7 @@ static void print_heading(const struct bench_report *report)
 	       report->num_threads == 1 ? "" : "s", report->rounds,
 	       report->rounds == 1 ? "" : "s");
 	printf("%-4s %-56s  %-24s%-24s%5s  %s\n", "", "case", "GB/s", "memcpy GB/s", "ratio",
-	       "floor, peers' ratios, kernel");
+	       "floor, additions, peers' ratios, kernel");
 }
 
 static void print_rate(const struct bench_statistics *rate)
@@ -47,6 +47,8 @@ static void print_case(const struct bench_report *report, const struct bench_res
 	if (has_floor(report, result))
 		printf("  %.2f %s", bench->floor,
 		       result->ratio >= bench->floor ? "met" : "missed");
+	if (result->additions > 0)
+		printf("  %.1f additions a cycle", result->additions);
 	for (uint32_t k = 0; k < result->num_peers; k++)
 		printf("  %s %.2f", result->peers[k].name, result->peers[k].ratio);
 	if (result->page_runs)
@@ -116,6 +118,8 @@ static void write_case(struct bench_report *report, const struct bench_result *r
 		json_number(json, "floor", bench->floor);
 		json_bool(json, "is_floor_met", result->ratio >= bench->floor);
 	}
+	if (result->additions > 0)
+		json_number(json, "additions_per_cycle", result->additions);
 	if (result->page_runs)
 		json_unsigned(json, "page_runs", result->page_runs);
 	json_string(json, "kernel", result->kernel[0] ? result->kernel : NULL);

@@ -151,6 +151,7 @@ static void text_has_a_line_for_the_case(void **state)
 	assert_memory_equal(printed, "cpu, 1 thread, 1 round;", 23);
 	assert_non_null(strstr(printed, "\na    NCHW -> NHWC f32 (1,64,56,56), in cache  "));
 	assert_non_null(strstr(printed, "  0.60 "));
+	assert_non_null(strstr(printed, " additions a cycle  transpose"));
 	assert_string_equal(complained, "");
 }
 
@@ -160,12 +161,13 @@ static void json_has_the_documented_keys(void **state)
 	assert_int_equal(RUN_SMALL("--json"), 0);
 	expect_json("set(d) == set(\"version device threads rounds cases small_jobs\".split())");
 	expect_json("set(c) == set((\"case name what bytes threads memcpy_gbps memcpy_gbps_min \""
-		    "\"memcpy_gbps_max gbps gbps_min gbps_max ratio floor is_floor_met kernel \""
-		    "\"peers\").split())");
+		    "\"memcpy_gbps_max gbps gbps_min gbps_max ratio floor is_floor_met \""
+		    "\"additions_per_cycle kernel peers\").split())");
 	expect_json("d[\"device\"] == \"cpu\" and d[\"threads\"] == 1 and d[\"rounds\"] == 1");
 	expect_json("c[\"name\"] == \"nchw-nhwc-f32-small\" and c[\"bytes\"] == 2 * 802816");
 	expect_json("c[\"kernel\"].startswith(\"transpose\")");
 	expect_json("c[\"gbps\"] > 0 and c[\"memcpy_gbps\"] > 0 and c[\"peers\"] == []");
+	expect_json("0 < c[\"additions_per_cycle\"]");
 }
 
 /* Each element that is read is in another burst of 64 bytes; 0.9 of 100 GB/s, in cycles of 1 ns */

@@ -437,13 +437,19 @@ static void number_slots(struct engine_staging *staging, const struct engine_nes
 	}
 }
 
-/* The kernel for strips that are one tile, whose columns have most of a line and are one run. */
+/* Whether columns have so many bytes as kernels chain: see engine_chain_kernel. */
+static bool is_chained(int64_t run_bytes, int64_t size)
+{
+	return size == 16 ? run_bytes >= LINE_BYTES :
+			    run_bytes > LINE_BYTES / 2 && run_bytes < LINE_BYTES;
+}
+
+/* The kernel for strips that are one tile, whose columns are one run. */
 static engine_chain_kernel *choose_chain_kernel(const struct engine_staging *staging,
 						const struct engine_nest *nest, int64_t size,
 						const struct engine_transpose_kernels *kernels)
 {
-	if (!staging->is_one_run || !staging->are_tiles || staging->run_bytes <= LINE_BYTES / 2 ||
-	    staging->run_bytes >= LINE_BYTES ||
+	if (!staging->is_one_run || !staging->are_tiles || !is_chained(staging->run_bytes, size) ||
 	    staging->tile[nest->rank - 1] * size != staging->run_bytes)
 		return NULL;
 	return kernels->chain_transpose[__builtin_ctzll((uint64_t)size)];

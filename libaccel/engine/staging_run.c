@@ -4,13 +4,14 @@
  * destination's runs need not begin at cache lines: what a run has beyond its last whole line waits
  * in a slot for the run that goes on there, if it comes while the slot is not needed. Where it
  * comes for each column of a strip, or columns are runs that go on into each other, a kernel may
- * put the lines together as it transposes.
+ * put the lines together as it transposes, or find that they are lines of columns shifted.
  */
 #include <string.h>
 
 #include "arithmetic.h"
 #include "move.h"
 #include "place.h"
+#include "shifted.h"
 #include "staging_room.h"
 #include "steps.h"
 
@@ -24,6 +25,10 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define PIECE_BYTES	16384
 #define FETCH_BYTES	1024
 #define LANE_BYTES	16
+
+/* Elements of which a kernel stores the lines of rows whole, one after the other. */
+#define LEAST_SHIFTED	4
+#define MOST_SHIFTED	8
 
 /* In scratch: a block, two lines after each row; the staging buffer; slots. */
 #define PACKED_BYTES										\
@@ -217,6 +222,7 @@ struct pipeline {
 	uint8_t *staged;		/* the staging buffer */
 	struct slots *slots;
 	bool is_direct;
+	engine_rows_kernel *shifted_kernel;	/* NULL: columns are not whole lines and one run */
 	struct row_list rows;
 	uint8_t (*shared)[LINE_BYTES];	/* of rows, with the strip to the right */
 	struct inflow inflow;
@@ -823,6 +829,14 @@ static int64_t try_to_join_strips(struct pipeline *pipeline)
 	return count * pipeline->rows.count * move->size;
 }
 
+/* Columns that are stored at a time, and beside which as much is fetched: as wide as lines. */
+static int64_t width_of_piece(const struct engine_move *move, int64_t column_bytes)
+{
+	const int64_t line = LINE_BYTES / move->size;
+
+	return max(1, DIRECT_BYTES / column_bytes / line) * line;
+}
+
 /*
  * Puts a strip's columns together in registers, if the run goes on where its slot waits, or at the
  * beginning of a line, and the kernel takes so many columns. Returns whether it did.
@@ -835,7 +849,8 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	const uint32_t last = strips->rank - 1;
 	const int64_t count = step_extent(strips, staging->src_loop);
 	struct slots *slots = pipeline->slots;
-	struct engine_tile tile = { .extents = { count, step_extent(strips, last) } };
+	const int64_t column_bytes = bytes / count, piece = width_of_piece(move, column_bytes);
+	struct engine_tile tile = { .extents = { 0, step_extent(strips, last) } };
 	const int64_t *strides;
 	const uint8_t *src;
 	int64_t n, filled;
@@ -846,6 +861,8 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	n = slot_of_strip(pipeline);
 	dst = destination_of_strip(pipeline);
 	filled = (int64_t)((uintptr_t)dst % LINE_BYTES);
+	if (move->size == LANE_BYTES && filled % LANE_BYTES)
+		return false;
 	if (slots->next[n] != dst) {
 		if (filled)
 			return false;
@@ -854,10 +871,37 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	src = source_of_strip(pipeline, &strides);
 	tile.src_strides[0] = move->size;
 	tile.src_strides[1] = strides[last];
-	fetch_beside(pipeline, bytes);
-	staging->chain_kernel(dst - filled, src, &tile, slots->lines[n], filled);
+	for (int64_t c = 0; c < count; c += tile.extents[0]) {
+		tile.extents[0] = min(piece, count - c);
+		fetch_beside(pipeline, tile.extents[0] * column_bytes);
+		staging->chain_kernel(dst + c * column_bytes - filled, src + c * move->size, &tile,
+				      slots->lines[n], filled);
+	}
 	slots->next[n] = dst + bytes;
 	return true;
+}
+
+/* Transposes a strip whose columns go on into each other within lines, by whole lines. */
+static void shift_strip(struct pipeline *pipeline, int64_t bytes)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct steps *strips = &pipeline->strips;
+	const uint32_t columns = move->staging.src_loop;
+	const int64_t first = strips->at[columns], count = step_extent(strips, columns);
+	const int64_t *strides;
+	const uint8_t *src = source_of_strip(pipeline, &strides);
+
+	list_rows(pipeline, strides);
+	fetch_beside(pipeline, bytes);
+	engine_transpose_shifted(destination_of_strip(pipeline), src, &(struct engine_shifted){
+		.places = pipeline->rows.places,
+		.num_rows = pipeline->rows.count,
+		.num_columns = count,
+		.size = move->size,
+		.is_begun = first > 0,
+		.goes_on = first + count < move->nest.extents[columns],
+		.kernel = pipeline->shifted_kernel,
+	});
 }
 
 /* Transposes a tile by way of the staging buffer. */
@@ -1016,9 +1060,10 @@ static int64_t run_strips_beside(struct pipeline *pipeline)
 	if (bytes)
 		return bytes;
 	bytes = step_bytes(&pipeline->strips, pipeline->move->size);
-	if (try_to_chain_strip(pipeline, bytes))
-		return bytes;
-	stage_strip(pipeline, bytes);
+	if (pipeline->shifted_kernel)
+		shift_strip(pipeline, bytes);
+	else if (!try_to_chain_strip(pipeline, bytes))
+		stage_strip(pipeline, bytes);
 	return bytes;
 }
 
@@ -1081,6 +1126,33 @@ static int64_t head_of(const struct engine_move *move, uint32_t stream, uint32_t
 	return bytes / size;
 }
 
+/* Whether each strip has all rows of its columns: where columns overlap, some would have less. */
+static bool are_columns_whole(const struct engine_move *move)
+{
+	const struct engine_staging *staging = &move->staging;
+
+	for (uint32_t d = 0; d < move->nest.rank; d++)
+		if (d != staging->src_loop && staging->strip[d] > 1 &&
+		    staging->strip[d] < move->nest.extents[d])
+			return false;
+	return true;
+}
+
+/* The kernel for columns that are whole lines and one run, which begins within a line. */
+static engine_rows_kernel *choose_shifted_kernel(const struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	engine_rows_kernel *const *kernels = pipeline->run->plan->isa->transpose->transpose_rows;
+
+	if (!kernels || move->size < LEAST_SHIFTED || move->size > MOST_SHIFTED ||
+	    !staging->has_lines || !staging->is_one_run || staging->packs ||
+	    !are_columns_whole(move) || (uintptr_t)pipeline->dst % LINE_BYTES == 0 ||
+	    (uintptr_t)pipeline->dst % (uint64_t)move->size)
+		return NULL;
+	return kernels[__builtin_ctzll((uint64_t)move->size)];
+}
+
 int engine_staging_run(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
 		       const uint8_t *src)
 {
@@ -1107,6 +1179,8 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 	pipeline.is_direct = staging->has_lines &&
 			     (staging->stream_kernel || staging->are_tiles) &&
 			     ((uintptr_t)pipeline.dst % LINE_BYTES == 0 || blocks.head[last]);
+	if (!pipeline.is_direct)
+		pipeline.shifted_kernel = choose_shifted_kernel(&pipeline);
 	if (staging->are_tiles && pipeline.is_direct)
 		pipeline.strips.step = staging->panel;
 	if (staging->join_kernel && !pipeline.is_direct)

@@ -276,6 +276,73 @@ static void columns_of_most_of_a_line_go_on_into_each_other(void **state)
 	}
 }
 
+/* Memory begins and ends with a line, so that its end does not say how the job begins. */
+static void check_within_lines(const struct permutation *p)
+{
+	struct engine_job *job = permutation_job(p);
+
+	job->operands[0].buffer.size += (uint64_t)(64 - p->offsets[0]);
+	check_large(job, "transpose of ", "strides");
+}
+
+/* From line to line each has the end of a column and the beginning of the next one. */
+static void columns_of_whole_lines_go_on_into_each_other_within_lines(void **state)
+{
+	(void)state;
+	for (uint32_t shift = 2; shift < 4; shift++) {
+		const int64_t size = 1 << shift;
+		const int64_t offsets[] = { size, 64 - size, size / 2 };
+
+		for (uint64_t i = 0; i < 2 * COUNT(offsets); i++) {
+			const uint64_t rows = (1 + 2 * (i % 2)) * 64 >> shift;
+			const int64_t offset = offsets[i / 2];
+
+			check_within_lines(&(struct permutation){
+				shift, 3, { 2, rows, 1185 }, { 0, 2, 1 }, 0,
+				{ offset, i % 2 ? 20 : 0 }
+			});
+			check_within_lines(&(struct permutation){
+				shift, 3, { rows, 3, 720 }, { 2, 1, 0 }, 0, { offset, 0 }
+			});
+		}
+	}
+}
+
+/* Strips are as long as columns are apart, but for the last ones. What is stored is not defined. */
+static void columns_that_overlap_stay_in_their_memory(void **state)
+{
+	struct engine_job *job = permutation_job(&(struct permutation){
+		2, 3, { 3, 968, 16 }, { 0, 2, 1 }, 0, { 4, 0 }
+	});
+	struct engine_fault fault = { 0 };
+	uint8_t *source, *destination;
+	struct guarded memory;
+
+	(void)state;
+	job->operands[0].spec.address.strides[1] = 256;
+	job->operands[0].buffer.size += 64 - 4;
+	source = initial_bytes(job, 1);
+	destination = initial_bytes(job, 0);
+	memory = guarded_copy(destination, job->operands[0].buffer.size, true);
+	set_buffer(job, 0, memory.bytes, job->operands[0].buffer.size);
+	set_buffer(job, 1, source, job->operands[1].buffer.size);
+	for (uint32_t n = 0; engine_isa_at(n); n++) {
+		struct engine_plan *plan;
+
+		if (!engine_isa_at(n)->is_available())
+			continue;
+		setenv(ENGINE_ISA_VARIABLE, engine_isa_at(n)->name, 1);
+		plan = create_large_plan(job);
+		assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
+		engine_plan_destroy(plan);
+		unsetenv(ENGINE_ISA_VARIABLE);
+	}
+	munmap(memory.mapping, memory.mapped);
+	free(destination);
+	free(source);
+	free(job);
+}
+
 /* Of less than a line, and of elements that a kernel takes apart: others are streamed. */
 static void few_planes_are_stored_to_the_caches(void **state)
 {
@@ -294,6 +361,20 @@ static void few_planes_are_stored_to_the_caches(void **state)
 				check_staged(&p);
 		}
 	}
+}
+
+/* A column's end and the next one's beginning may have a line in common, or the next strip's. */
+static void columns_of_large_elements_go_on_into_each_other(void **state)
+{
+	static const uint64_t rows[] = { 4, 5, 7, 14 };
+	static const int64_t offsets[] = { 0, 16, 48, 8 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 2 * COUNT(rows) * COUNT(offsets); i++)
+		check_transposed(&(struct permutation){
+			4, 3, { 2, rows[i / 2 % COUNT(rows)], i % 2 ? 1040 : 1057 },
+			{ 0, 2, 1 }, 0, { offsets[i / 2 / COUNT(rows)], i % 2 ? 20 : 0 }
+		});
 }
 
 static bool is_staged(const struct engine_plan *plan)
@@ -582,9 +663,10 @@ static void check_chain_kernel(engine_chain_kernel *kernel, const int64_t *exten
 static void check_chain_kernels_of(const struct engine_isa *isa, uint32_t shift)
 {
 	const int64_t line = 64 >> shift;
+	const int64_t least = shift < 4 ? line / 2 + 1 : line, most = shift < 4 ? line - 1 : 13;
 
-	for (int64_t rows = line / 2 + 1; rows < line; rows++)
-		for (int64_t filled = 0; filled < 64; filled++)
+	for (int64_t rows = least; rows <= most; rows++)
+		for (int64_t filled = 0; filled < 64; filled += shift < 4 ? 1 : 16)
 			check_chain_kernel(isa->transpose->chain_transpose[shift],
 					   (const int64_t[]){ line * (1 + filled % 3), rows },
 					   1 << shift, filled);
@@ -621,6 +703,9 @@ int main(void)
 		cmocka_unit_test(rows_of_several_loops_go_on_in_lines_that_wait),
 		cmocka_unit_test(short_rows_go_on_into_each_other),
 		cmocka_unit_test(columns_of_most_of_a_line_go_on_into_each_other),
+		cmocka_unit_test(columns_of_whole_lines_go_on_into_each_other_within_lines),
+		cmocka_unit_test(columns_that_overlap_stay_in_their_memory),
+		cmocka_unit_test(columns_of_large_elements_go_on_into_each_other),
 		cmocka_unit_test(few_planes_are_stored_to_the_caches),
 		cmocka_unit_test(
 			columns_shorter_than_a_line_are_staged_only_where_much_is_stored),

@@ -5,8 +5,6 @@
  * elements one below the other, or the last ones of a column and the first ones of the next.
  */
 #ifdef __x86_64__
-#include <string.h>
-
 #include "kernels.h"
 #include "square_avx2.h"
 
@@ -27,7 +25,8 @@ INLINE __m128i next_element(struct cursor *cursor, const struct engine_tile *til
 	cursor->from = BEYOND(cursor->from, tile->src_strides[1]);
 	if (++cursor->row == tile->extents[1]) {
 		cursor->column += SIZE;
-		*cursor = (struct cursor){ cursor->column, cursor->column, 0 };
+		cursor->from = cursor->column;
+		cursor->row = 0;
 	}
 	return element;
 }

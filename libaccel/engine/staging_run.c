@@ -849,11 +849,10 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	const uint32_t last = strips->rank - 1;
 	const int64_t count = step_extent(strips, staging->src_loop);
 	struct slots *slots = pipeline->slots;
-	const int64_t column_bytes = bytes / count, piece = width_of_piece(move, column_bytes);
 	struct engine_tile tile = { .extents = { 0, step_extent(strips, last) } };
+	int64_t n, filled, column_bytes, piece;
 	const int64_t *strides;
 	const uint8_t *src;
-	int64_t n, filled;
 	uint8_t *dst;
 
 	if (!staging->chain_kernel || count % (LINE_BYTES / move->size))
@@ -871,6 +870,8 @@ static bool try_to_chain_strip(struct pipeline *pipeline, int64_t bytes)
 	src = source_of_strip(pipeline, &strides);
 	tile.src_strides[0] = move->size;
 	tile.src_strides[1] = strides[last];
+	column_bytes = bytes / count;
+	piece = width_of_piece(move, column_bytes);
 	for (int64_t c = 0; c < count; c += tile.extents[0]) {
 		tile.extents[0] = min(piece, count - c);
 		fetch_beside(pipeline, tile.extents[0] * column_bytes);

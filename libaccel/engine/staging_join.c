@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Strips whose columns go on in lines that wait, or are runs that go on into each other: a kernel
+ * puts the lines together as it transposes, or finds that they are lines of columns shifted.
+ */
+#include "place.h"
+#include "shifted.h"
+#include "staging_pipeline.h"
+
+/*
+ * Where columns of small elements go on in lines that wait, their rows are packed piece by piece,
+ * and stay in the first cache until they are stored; the next block is fetched beside so much of
+ * them.
+ */
+#define PIECE_BYTES	16384
+#define FETCH_BYTES	1024
+#define LANE_BYTES	16
+
+/* With an odd number of lines in each row, a piece has half as much again at most. */
+_Static_assert(PIECE_BYTES / 2 * 3 <= STAGED_BYTES && MAX_ROWS * LINE_BYTES <= STAGED_BYTES,
+	       "the staging buffer has room for a piece");
+
+/* Lists the rows of a strip, unless the one before it has the same. */
+static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
+{
+	const struct steps *strips = &pipeline->strips;
+	const uint32_t columns = pipeline->move->staging.src_loop, rank = strips->rank;
+	struct row_list *rows = &pipeline->rows;
+	int64_t at[DRM_TESSERA_MAX_RANK] = { 0 }, place = 0;
+	bool is_same = true;
+	uint32_t d;
+
+	for (d = 0; d < rank; d++) {
+		int64_t extent = d == columns ? 1 : step_extent(strips, d);
+
+		is_same = is_same && rows->extents[d] == extent;
+		rows->extents[d] = extent;
+	}
+	if (is_same)
+		return;
+	rows->count = 0;
+	rows->are_lines_apart = true;
+	do {
+		if (place % LINE_BYTES)
+			rows->are_lines_apart = false;
+		rows->places[rows->count++] = place;
+		for (d = rank; d-- > 0; at[d] = 0) {
+			place += src_strides[d];
+			if (++at[d] < rows->extents[d])
+				break;
+			place -= at[d] * src_strides[d];
+		}
+	} while (d < rank);
+}
+
+void engine_staging_note_joined(struct pipeline *pipeline)
+{
+	struct joined *joined = &pipeline->joined;
+
+	for (int64_t k = 0; k < joined->count; k++)
+		pipeline->slots->next[joined->n + k] = joined->next + k * joined->stride;
+	joined->count = 0;
+}
+
+/* Whether each of these columns goes on where its slot waits. Mostly those joined last do. */
+static bool are_awaited(struct pipeline *pipeline, int64_t n, const uint8_t *to, int64_t stride,
+			int64_t count)
+{
+	const struct joined *joined = &pipeline->joined;
+	bool are_there = n + count <= NUM_SLOTS;
+
+	if (joined->next == to && joined->n == n && joined->count == count)
+		return true;
+	engine_staging_note_joined(pipeline);
+	for (int64_t k = 0; k < count && are_there; k++)
+		are_there = pipeline->slots->next[n + k] == to + k * stride;
+	return are_there;
+}
+
+/*
+ * Whether strips share lines with those to the right of them: they are as wide as a line, and not
+ * all of their rows begin where one does.
+ */
+static bool share_lines(const struct pipeline *pipeline, const uint8_t *src)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t width = move->staging.strip[move->staging.src_loop];
+
+	return !move->staging.packs && width * move->size == LINE_BYTES &&
+	       ((uintptr_t)src % LINE_BYTES || !pipeline->rows.are_lines_apart);
+}
+
+/* Transposes a strip, piece by piece, to where its columns go on in the lines that wait. */
+static void join_strip(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+		       struct engine_join *join, int64_t width)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct row_list *rows = &pipeline->rows;
+	const int64_t line = LINE_BYTES / move->size;
+	const int64_t step = round_up(max(1, DIRECT_BYTES / (width * move->size)), line);
+	struct engine_tile tile = {
+		.extents = { width, step },
+		.dst_strides = {
+			move->nest.streams[DST].strides[move->staging.src_loop], move->size
+		},
+	};
+
+	for (int64_t row = 0; row < rows->count; row += step) {
+		tile.extents[1] = min(step, rows->count - row);
+		engine_staging_fetch_beside(pipeline, tile.extents[1] * width * move->size);
+		join->places = rows->places + row;
+		join->shared = pipeline->shared + row;
+		move->staging.join_kernel(dst + row * move->size, src, join, &tile);
+	}
+}
+
+/* Does so with so many columns, one strip after the other. */
+static void join_strips(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+			uint8_t (*lines)[LINE_BYTES], int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t stride = move->nest.streams[DST].strides[move->staging.src_loop];
+	const int64_t step = move->staging.strip[move->staging.src_loop];
+	const bool share = share_lines(pipeline, src);
+	struct engine_join join = { .leaves_shared = false };
+
+	for (int64_t c = 0; c < count; c += step) {
+		join.lines = lines + c;
+		join.has_shared = join.leaves_shared;
+		join.leaves_shared = share && count - c >= 2 * step;
+		join_strip(pipeline, dst + c * stride, src + c * move->size, &join,
+			   min(step, count - c));
+	}
+}
+
+/* Takes rows, to fetch them line by line: a piece of one, or some. Returns whether they are so. */
+static bool take_ahead(struct inflow *inflow, int64_t bytes, struct engine_ahead *ahead)
+{
+	const uint8_t *from = engine_inflow_take(inflow, bytes);
+	struct even_rows rows;
+
+	if (from) {
+		*ahead = (struct engine_ahead){ .rows = from, .row_bytes = bytes };
+		return true;
+	}
+	if (!engine_inflow_find_rows(inflow, bytes, &rows) || rows.bytes % LINE_BYTES)
+		return false;
+	*ahead = (struct engine_ahead){ inflow->from, rows.bytes, rows.stride };
+	engine_inflow_pass_rows(inflow, &rows);
+	return true;
+}
+
+/* Leaves as much of the next block to a kernel, if it can be, or fetches it and returns NULL. */
+static const struct engine_ahead *fetch_later(struct pipeline *pipeline, int64_t bytes,
+					      struct engine_ahead *ahead)
+{
+	if (engine_fetches_beside_joins() && is_fetching(pipeline) && bytes % LINE_BYTES == 0 &&
+	    take_ahead(&pipeline->inflow, bytes, ahead))
+		return ahead;
+	engine_staging_fetch_beside(pipeline, bytes);
+	return NULL;
+}
+
+/* Does so with columns that have been packed, which the staging buffer has. */
+static void join_packed(struct pipeline *pipeline, uint8_t *dst, uint8_t (*lines)[LINE_BYTES],
+			int64_t count, int64_t pitch)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t rows = pipeline->rows.count, lane = LANE_BYTES / move->size;
+	const int64_t step = round_up(max(1, FETCH_BYTES / (rows * move->size)), lane);
+	struct engine_tile tile = {
+		.extents = { step, rows },
+		.dst_strides = {
+			move->nest.streams[DST].strides[move->staging.src_loop], move->size
+		},
+		.src_strides = { move->size, pitch },
+	};
+
+	for (int64_t c = 0; c < count; c += step) {
+		struct engine_ahead ahead;
+		const struct engine_ahead *later;
+
+		tile.extents[0] = min(step, count - c);
+		later = fetch_later(pipeline, tile.extents[0] * rows * move->size, &ahead);
+		move->staging.packed_join_kernel(dst + c * tile.dst_strides[0],
+						 pipeline->staged + c * move->size, lines + c,
+						 &tile, later);
+	}
+}
+
+/*
+ * Does so with so many columns, packed piece by piece. The kernel reads as many rows as make lines
+ * of the destination, which counts for what a piece may have.
+ */
+static void pack_and_join(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+			  uint8_t (*lines)[LINE_BYTES], int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	engine_pack_kernel *pack = pipeline->run->plan->isa->transpose->pack_rows;
+	const struct row_list *rows = &pipeline->rows;
+	const int64_t stride = move->nest.streams[DST].strides[move->staging.src_loop];
+	const int64_t line = LINE_BYTES / move->size;
+	const int64_t num_lines = max(1, PIECE_BYTES / LINE_BYTES / round_up(rows->count, line));
+	const int64_t pitch = (num_lines | 1) * LINE_BYTES, step = num_lines * line;
+
+	for (int64_t c = 0; c < count; c += step) {
+		const int64_t width = min(step, count - c);
+
+		pack(pipeline->staged, pitch, src + c * move->size, rows->places, rows->count,
+		     width * move->size);
+		join_packed(pipeline, dst + c * stride, lines + c, width, pitch);
+	}
+}
+
+/* Joins all strips of a block from this one on that have the same rows. */
+static void join_block(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	uint8_t (*lines)[LINE_BYTES] = pipeline->slots->lines + n;
+	const int64_t *strides;
+	const uint8_t *src = source_of_strip(pipeline, &strides);
+
+	list_rows(pipeline, strides);
+	if (move->staging.packed_join_kernel)
+		pack_and_join(pipeline, dst, src, lines, count);
+	else
+		join_strips(pipeline, dst, src, lines, count);
+	pipeline->joined = (struct joined){
+		.next = dst + pipeline->rows.count * move->size,
+		.stride = move->nest.streams[DST].strides[move->staging.src_loop],
+		.n = n,
+		.count = count,
+	};
+}
+
+int64_t engine_staging_join_strips(struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct engine_staging *staging = &move->staging;
+	const uint32_t columns = staging->src_loop;
+	struct steps *strips = &pipeline->strips;
+	const int64_t count = strips->end[columns] - strips->at[columns];
+	const int64_t stride = move->nest.streams[DST].strides[columns];
+	const int64_t step = staging->strip[columns];
+	uint8_t *dst;
+	int64_t n;
+
+	if (!staging->join_kernel)
+		return 0;
+	n = slot_of_strip(pipeline);
+	dst = destination_of_strip(pipeline);
+	if (!are_awaited(pipeline, n, dst, stride, count))
+		return 0;
+	join_block(pipeline, n, dst, count);
+	strips->at[columns] += (count - 1) / step * step;
+	return count * pipeline->rows.count * move->size;
+}
+
+/*
+ * Whether a run goes on where its slot waits, or begins with a line, before which what waits is
+ * stored. Larger elements are put together where they begin with lanes.
+ */
+static bool begins_chain(struct pipeline *pipeline, int64_t n, const uint8_t *dst)
+{
+	struct slots *slots = pipeline->slots;
+
+	if (pipeline->move->size == LANE_BYTES && (uintptr_t)dst % LANE_BYTES)
+		return false;
+	if (slots->next[n] == dst)
+		return true;
+	if ((uintptr_t)dst % LINE_BYTES)
+		return false;
+	engine_staging_flush_slot(slots, n);
+	return true;
+}
+
+/* Columns that are stored at a time, and beside which as much is fetched: as wide as lines. */
+static int64_t width_of_piece(const struct engine_move *move, int64_t column_bytes)
+{
+	const int64_t line = LINE_BYTES / move->size;
+
+	return max(1, DIRECT_BYTES / column_bytes / line) * line;
+}
+
+/* Puts so many columns together behind what waits, piece by piece. */
+static void chain_columns(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64_t count,
+			  int64_t column_bytes)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct steps *strips = &pipeline->strips;
+	const uint32_t last = strips->rank - 1;
+	const int64_t filled = (int64_t)((uintptr_t)dst % LINE_BYTES);
+	const int64_t piece = width_of_piece(move, column_bytes);
+	const int64_t *strides;
+	const uint8_t *src = source_of_strip(pipeline, &strides);
+	struct engine_tile tile = {
+		.extents = { 0, step_extent(strips, last) },
+		.src_strides = { move->size, strides[last] },
+	};
+
+	for (int64_t c = 0; c < count; c += tile.extents[0]) {
+		tile.extents[0] = min(piece, count - c);
+		engine_staging_fetch_beside(pipeline, tile.extents[0] * column_bytes);
+		move->staging.chain_kernel(dst + c * column_bytes - filled, src + c * move->size,
+					   &tile, pipeline->slots->lines[n], filled);
+	}
+	pipeline->slots->next[n] = dst + count * column_bytes;
+}
+
+bool engine_staging_chain_strip(struct pipeline *pipeline, int64_t bytes)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t count = step_extent(&pipeline->strips, move->staging.src_loop);
+	uint8_t *dst;
+	int64_t n;
+
+	if (!move->staging.chain_kernel || count % (LINE_BYTES / move->size))
+		return false;
+	n = slot_of_strip(pipeline);
+	dst = destination_of_strip(pipeline);
+	if (!begins_chain(pipeline, n, dst))
+		return false;
+	chain_columns(pipeline, n, dst, count, bytes / count);
+	return true;
+}
+
+void engine_staging_shift_strip(struct pipeline *pipeline, int64_t bytes)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct steps *strips = &pipeline->strips;
+	const uint32_t columns = move->staging.src_loop;
+	const int64_t first = strips->at[columns], count = step_extent(strips, columns);
+	const int64_t *strides;
+	const uint8_t *src = source_of_strip(pipeline, &strides);
+
+	list_rows(pipeline, strides);
+	engine_staging_fetch_beside(pipeline, bytes);
+	engine_transpose_shifted(destination_of_strip(pipeline), src, &(struct engine_shifted){
+		.places = pipeline->rows.places,
+		.num_rows = pipeline->rows.count,
+		.num_columns = count,
+		.size = move->size,
+		.is_begun = first > 0,
+		.goes_on = first + count < move->nest.extents[columns],
+		.kernel = pipeline->shifted_kernel,
+	});
+}

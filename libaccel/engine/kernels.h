@@ -187,6 +187,11 @@ struct engine_copy_kernels {
 struct engine_transpose_kernels {
 	/* the inner loop is contiguous in the destination, the outer one in the source */
 	engine_tile_kernel *transpose[ENGINE_NUM_SIZES];
+	/*
+	 * The same for rows from beyond the caches, to columns that are no multiple of 32 bytes
+	 * apart; NULL where that makes no difference.
+	 */
+	engine_tile_kernel *skewed_transpose[ENGINE_NUM_SIZES];
 	/* the same to what is in the first cache already; NULL where it makes no difference */
 	engine_tile_kernel *stage[ENGINE_NUM_SIZES];
 	/*
@@ -242,6 +247,12 @@ engine_tile_kernel engine_stream_2_avx2, engine_stream_4_avx2, engine_stream_8_a
 engine_chain_kernel engine_chain_16_avx2;
 engine_beside_kernel engine_stream_beside_2_avx2, engine_stream_beside_4_avx2,
 		     engine_stream_beside_8_avx2, engine_stream_beside_16_avx2;
+
+/*
+ * Transposes to columns of 8-byte elements that are no multiple of 32 bytes apart: 4 columns or
+ * more, of at least 16 rows.
+ */
+engine_tile_kernel engine_skewed_8_avx2;
 
 /*
  * Transposes down 16 bytes of the rows at a time, by log2 of an element's size. extents[0] is at

@@ -172,15 +172,22 @@ static inline __attribute__((always_inline)) void engine_copy_one(uint8_t *dst, 
 #define ENGINE_SETS_BYTES	4096
 
 /*
- * Whether rows are back in the sets where they began after so many of them at most, but for so many
- * bytes. With 16 rows and 8 bytes, 256 rows have half of the sets.
+ * After how many rows, a power of two, they are back in the sets where they began, but for so many
+ * bytes. With 16 rows and 8 bytes, 256 rows have half of the sets. If not after most_rows: more.
  */
-static inline bool engine_is_back(int64_t stride, uint64_t most_rows, uint64_t bytes)
+static inline int64_t engine_rows_until_back(int64_t stride, int64_t most_rows, uint64_t bytes)
 {
-	for (uint64_t rows = 1; rows <= most_rows; rows *= 2)
-		if (((uint64_t)stride * rows + bytes) % ENGINE_SETS_BYTES <= 2 * bytes)
-			return true;
-	return false;
+	int64_t rows = 1;
+
+	while (rows <= most_rows &&
+	       ((uint64_t)stride * (uint64_t)rows + bytes) % ENGINE_SETS_BYTES > 2 * bytes)
+		rows *= 2;
+	return rows;
+}
+
+static inline bool engine_is_back(int64_t stride, int64_t most_rows, uint64_t bytes)
+{
+	return engine_rows_until_back(stride, most_rows, bytes) <= most_rows;
 }
 
 /*

@@ -19,11 +19,11 @@
  */
 #define DEFINE_SQUARE(bits, count)								\
 INLINE void square_##bits(uint8_t *dst, int64_t dst_stride, const uint8_t *src,			\
-			  int64_t src_stride, bool asks)					\
+			  int64_t src_stride, bool owns)					\
 {												\
 	__m256i r[count];									\
 												\
-	if (asks && (count) < 16)								\
+	if (owns && (count) < 16)								\
 		engine_own_columns(dst, dst_stride, count, 32);					\
 	load_transposed_##bits(r, src, src + (count) * src_stride, src_stride);			\
 	UNROLL											\
@@ -44,10 +44,10 @@ DEFINE_SQUARE(64, 2)
 
 /* Two elements of 16 bytes, one below the other. */
 INLINE void square_128(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int64_t src_stride,
-		       bool asks)
+		       bool owns)
 {
 	(void)dst_stride;
-	(void)asks;
+	(void)owns;
 	_mm256_storeu_si256((__m256i *)dst, load_lanes(src, src + src_stride));
 }
 
@@ -276,33 +276,6 @@ static bool is_thin(const struct engine_tile *tile)
 	       tile->src_strides[1] == tile->extents[0];
 }
 
-/* Whether columns of the destination go through the same sets as the rows that they come from. */
-static bool do_sides_meet(const uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
-{
-	const uint64_t strides = (uint64_t)tile->dst_strides[0] - (uint64_t)tile->src_strides[1];
-
-	return engine_is_back((int64_t)strides, 1, 8) &&
-	       engine_is_back((int64_t)((uintptr_t)dst - (uintptr_t)src), 1, 512);
-}
-
-/*
- * Whether a tile is done down one square's columns at a time: few lines of the destination are
- * under way then, which do not crowd each other out of the cache. Those of the source are read
- * several times meanwhile, and have to stay there. Where both sides meet, rows of large elements
- * need not stay for long.
- */
-static bool goes_by_columns(const uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
-			    int64_t size)
-{
-	const int64_t src_stride = tile->src_strides[1];
-	const bool is_crowded = size == 8 && do_sides_meet(dst, src, tile) ?
-				engine_is_back(src_stride, 16, 0) :
-				engine_is_crowded(src_stride, size);
-
-	return size <= 8 && !is_crowded &&
-	       (size <= 2 || engine_is_back(tile->dst_strides[0], 16, 16));
-}
-
 /*
  * Whether what comes next in rows is asked for. Rows that begin within lines and follow each other
  * closely take half as long again so, and bytes, of whose squares each has 32 rows, a little more.
@@ -321,20 +294,20 @@ static bool is_worth_fetching(const struct engine_tile *tile, int64_t size)
  */
 #define DEFINE_ALONG(size, bits)								\
 INLINE void along_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
-			 int64_t columns, bool asks)						\
+			 int64_t columns, bool owns)						\
 {												\
 	enum { COLUMNS = 16 / (size) };								\
 	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
 	int64_t left;										\
 												\
 	for (left = columns; left >= COLUMNS; left -= COLUMNS) {				\
-		square_##bits(dst, dst_stride, src, src_stride, asks);				\
+		square_##bits(dst, dst_stride, src, src_stride, owns);				\
 		dst = BEYOND(dst, COLUMNS * dst_stride);					\
 		src = BEYOND(src, 16);								\
 	}											\
 	if (left)										\
 		square_##bits(BEYOND(dst, (left - COLUMNS) * dst_stride), dst_stride,		\
-			      BEYOND(src, (left - COLUMNS) * (size)), src_stride, asks);	\
+			      BEYOND(src, (left - COLUMNS) * (size)), src_stride, owns);	\
 }
 
 DEFINE_ALONG(1, 8)
@@ -350,19 +323,22 @@ INLINE void strip_##size(uint8_t *dst, const uint8_t *src, const struct engine_t
 {												\
 	enum { ROWS = 32 / (size) };								\
 	const int64_t rows = tile->extents[1], src_stride = tile->src_strides[1];		\
+	const bool fetches = asks && is_worth_fetching(tile, size);				\
+	const bool owns = asks && engine_stores_wait();						\
 												\
-	for (int64_t row = 0; row < rows; row += ROWS) {					\
-		const int64_t back = row - fit(row, ROWS, rows);				\
-												\
-		if (engine_is_last_one(row, rows, size)) {					\
-			engine_copy_one(dst, tile->dst_strides[0], src, size, columns, size);	\
-			return;									\
+	for (int64_t left = rows; left > 0; left -= ROWS) {					\
+		if (left < ROWS) {								\
+			if (engine_is_last_one(rows - left, rows, size)) {			\
+				engine_copy_one(dst, tile->dst_strides[0], src, size, columns,	\
+						size);						\
+				return;								\
+			}									\
+			dst = BEYOND(dst, (left - ROWS) * (size));				\
+			src = BEYOND(src, (left - ROWS) * src_stride);				\
 		}										\
-		dst = BEYOND(dst, -back * (size));						\
-		src = BEYOND(src, -back * src_stride);						\
-		if (asks && is_worth_fetching(tile, size))					\
+		if (fetches)									\
 			engine_fetch_after(src, src_stride, ROWS, tile->ahead);			\
-		along_##size(dst, src, tile, columns, asks);					\
+		along_##size(dst, src, tile, columns, owns);					\
 		dst = BEYOND(dst, 32);								\
 		src = BEYOND(src, ROWS * src_stride);						\
 	}											\
@@ -375,42 +351,73 @@ DEFINE_STRIP(8)
 DEFINE_STRIP(16)
 
 /*
- * How many columns a strip has if all of their lines may be under way: as many as a line of the
- * source, which is read once then, and more where theirs have sets enough of the cache.
+ * Whether rows and columns go through the same few sets of the first cache, side by side: then
+ * lines of both drive each other out, and loads wait for stores to other pages.
  */
-static int64_t choose_strip(const struct engine_tile *tile, int64_t line)
+static bool do_sides_meet(const uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+			  int64_t sets)
 {
-	return engine_is_back(tile->dst_strides[0], 8, 16) ? line : 4 * line;
+	const uint64_t strides = (uint64_t)tile->dst_strides[0] - (uint64_t)tile->src_strides[1];
+
+	return engine_is_back((int64_t)strides, 1, 8) &&
+	       engine_is_back((int64_t)((uintptr_t)dst - (uintptr_t)src), sets, 512);
 }
 
-/* A square's columns are a constant, so that what goes down them has no loop along its rows. */
+/*
+ * How many columns a strip has: as many lines of the destination are under way then as find room in
+ * the sets of the first cache in which they begin, 8 in each. Where rows crowd each other theirs
+ * are gone before the next strip comes, so they are read whole. What has been packed does not come
+ * from afar, and the fewer lines are under way the better; and where both sides have the same sets,
+ * unless rows stay in them.
+ */
+static int64_t choose_strip(const uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+			    int64_t size)
+{
+	const int64_t line = LINE_BYTES / size, square = max(1, 16 / size);
+	const int64_t src_stride = tile->src_strides[1];
+	const int64_t sets = engine_rows_until_back(tile->dst_strides[0], 16, 16);
+	int64_t columns = min(8, line) * sets;
+
+	if (!tile->ahead && sets <= 4)
+		return square;
+	if (sets <= 16 && size <= 8 && do_sides_meet(dst, src, tile, sets) &&
+	    !engine_is_back(src_stride, 16, 0))
+		return square;
+	if (engine_is_crowded(src_stride, size))
+		columns = max(columns, line);
+	return max(square, min(columns, 4 * line));
+}
+
+/*
+ * Strip by strip. One that is as wide as a square has no loop along its rows. The tile is a copy,
+ * which stores to bytes do not change.
+ */
 #define DEFINE_TRANSPOSE(size)									\
-INLINE void squares_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
+INLINE void squares_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *whole,	\
 			   bool asks)								\
 {												\
-	enum { ROWS = 32 / (size), COLUMNS = 16 / (size), LINE = 64 / (size) };			\
+	enum { ROWS = 32 / (size), COLUMNS = 16 / (size) };					\
+	const struct engine_tile copy = *whole, *const tile = &copy;				\
 	const int64_t dst_stride = tile->dst_strides[0];					\
 	const int64_t rows = tile->extents[1], columns = tile->extents[0];			\
-	const bool by_columns = goes_by_columns(dst, src, tile, size);				\
-	const int64_t width = by_columns ? COLUMNS :						\
-			      asks ? choose_strip(tile, LINE) : columns;			\
+	const int64_t width = asks ? choose_strip(dst, src, tile, size) :			\
+			      (size) <= 2 ? COLUMNS : columns;					\
 												\
 	if (rows < ROWS || columns < COLUMNS) {							\
-		transpose_narrow_##size(dst, src, tile);					\
+		transpose_narrow_##size(dst, src, whole);					\
 		return;										\
 	}											\
 	for (int64_t first = 0; first < columns; first += width) {				\
-		const int64_t c = by_columns ? fit(first, COLUMNS, columns) : first;		\
-		uint8_t *to = dst + c * dst_stride;						\
-		const uint8_t *from = src + c * (size);						\
+		const int64_t count = min(width, columns - first);				\
+		uint8_t *to = dst + first * dst_stride;						\
+		const uint8_t *from = src + first * (size);					\
 												\
 		if (engine_is_last_one(first, columns, size))					\
-			engine_copy_one(dst + first * dst_stride, size, src + first * (size),	\
-					tile->src_strides[1], rows, size);			\
-		else if (by_columns)								\
+			engine_copy_one(to, size, from, tile->src_strides[1], rows, size);	\
+		else if (count == COLUMNS)							\
 			strip_##size(to, from, tile, COLUMNS, asks);				\
 		else										\
-			strip_##size(to, from, tile, min(width, columns - c), asks);		\
+			strip_##size(to, from, tile, count, asks);				\
 	}											\
 }												\
 												\
@@ -432,6 +439,22 @@ DEFINE_TRANSPOSE(4)
 DEFINE_TRANSPOSE(8)
 DEFINE_TRANSPOSE(16)
 
+/* Whether columns of 8-byte elements begin at several places of a vector, and are not short. */
+static bool is_skewed(const uint8_t *dst, const struct engine_tile *tile)
+{
+	const uint64_t places = (uintptr_t)dst | (uint64_t)tile->dst_strides[0];
+
+	return places % 8 == 0 && tile->dst_strides[0] % 32 && tile->extents[0] >= 4 &&
+	       tile->extents[1] >= 64;
+}
+
+/* Where rows and columns are in the same set, through which they drift. */
+static bool is_worth_skewing(const uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+{
+	return is_skewed(dst, tile) && engine_is_back(tile->dst_strides[0], 1, 16) &&
+	       do_sides_meet(dst, src, tile, 1);
+}
+
 /* The same, but for the shapes that have kernels of their own. */
 #define DEFINE_MATCH(name, size, shift, other)							\
 static void match_##name##_##size(uint8_t *dst, const uint8_t *src,				\
@@ -451,11 +474,20 @@ static void match_##name##_##size(uint8_t *dst, const uint8_t *src,				\
 DEFINE_MATCH(transpose, 1, 0, is_thin(tile) ? transpose_thin : transpose_1)
 DEFINE_MATCH(transpose, 2, 1, transpose_2)
 DEFINE_MATCH(transpose, 4, 2, transpose_4)
-DEFINE_MATCH(transpose, 8, 3, transpose_8)
+DEFINE_MATCH(transpose, 8, 3,
+	     is_worth_skewing(dst, src, tile) ? engine_skewed_8_avx2 : transpose_8)
 DEFINE_MATCH(stage, 1, 0, is_thin(tile) ? transpose_thin : stage_1)
 DEFINE_MATCH(stage, 2, 1, stage_2)
 DEFINE_MATCH(stage, 4, 2, stage_4)
 DEFINE_MATCH(stage, 8, 3, stage_8)
+
+static void skewed_transpose_8(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+{
+	engine_tile_kernel *kernel = is_skewed(dst, tile) ? engine_skewed_8_avx2 :
+							    match_transpose_8;
+
+	kernel(dst, src, tile);
+}
 
 /* Elements of a register or two. */
 #define DEFINE_STRIDED(size)									\
@@ -521,6 +553,7 @@ const struct engine_transpose_kernels engine_transpose_avx2 = {
 		match_transpose_1, match_transpose_2, match_transpose_4, match_transpose_8,
 		transpose_16, transpose_32, transpose_64,
 	},
+	.skewed_transpose = { [3] = skewed_transpose_8 },
 	.stage = { match_stage_1, match_stage_2, match_stage_4, match_stage_8, stage_16 },
 	.stream_transpose = {
 		[1] = engine_stream_2_avx2, engine_stream_4_avx2, engine_stream_8_avx2,

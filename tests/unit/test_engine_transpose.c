@@ -75,6 +75,28 @@ static void kernels_touch_their_elements_alone(void **state)
 	}
 }
 
+/* Columns begin at any element of a vector, the first one and those beside it. */
+static void kernels_touch_elements_of_skewed_columns_alone(void **state)
+{
+	static const int64_t columns[] = { 4, 5, 7, 8, 66 }, rows[] = { 63, 64, 65, 66, 67, 131 };
+
+	(void)state;
+	for (uint32_t k = 0; engine_isa_at(k); k++) {
+		const struct engine_isa *isa = engine_isa_at(k);
+
+		if (!isa->is_available())
+			continue;
+		for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++) {
+			engine_tile_kernel *kernel = isa->transpose->skewed_transpose[shift];
+
+			for (size_t i = 0; kernel && i < COUNT(columns) * COUNT(rows) * 8; i++)
+				check_kernel(kernel, 1 << shift, columns[i / 8 % COUNT(columns)],
+					     rows[i / 8 / COUNT(columns)], (i / 2 % 4) << shift,
+					     i % 3 << shift, i % 2);
+		}
+	}
+}
+
 /*
  * A destination of whole lines, from so many squares of lines below each other and beside each
  * other: from lines, and from rows that begin anywhere.
@@ -619,6 +641,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_touch_their_elements_alone),
+		cmocka_unit_test(kernels_touch_elements_of_skewed_columns_alone),
 		cmocka_unit_test(kernels_stream_any_number_of_squares),
 		cmocka_unit_test(kernels_pack_rows_beside_squares),
 		cmocka_unit_test(rows_are_streamed_as_far_as_they_fill_lines),

@@ -348,8 +348,14 @@ static void describe_streaming(const struct permutation *p, char *text, size_t s
 	free(bytes);
 }
 
+/* Sees to it that a plan takes its source to be beyond the caches, and no more. */
+static void put_it_far(struct engine_plan *plan)
+{
+	plan->is_far = true;
+}
+
 /* Runs the permutation as if it were large, against the reference; other bytes must stay. */
-static void check_streaming(const struct permutation *p)
+static void check_permutation(const struct permutation *p, void (*change)(struct engine_plan *plan))
 {
 	const size_t bytes = permutation_bytes(p), whole = bytes + 2 * 64;
 	uint8_t *src = new_bytes(whole), *dst = new_bytes(whole), *expected = new_bytes(whole);
@@ -358,7 +364,7 @@ static void check_streaming(const struct permutation *p)
 	struct engine_plan *plan;
 
 	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
-	make_it_stream(plan);
+	change(plan);
 	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
 	engine_plan_destroy(plan);
 	set_buffer(job, 0, expected + p->shift, bytes);
@@ -371,6 +377,11 @@ static void check_streaming(const struct permutation *p)
 	free(expected);
 }
 
+static void check_streaming(const struct permutation *p)
+{
+	check_permutation(p, make_it_stream);
+}
+
 static void large_transpose_goes_through_staging(void **state)
 {
 	const struct permutation p = { 2, 2, { 300, 500 }, { 1, 0 }, 0 };
@@ -381,6 +392,23 @@ static void large_transpose_goes_through_staging(void **state)
 	assert_non_null(strstr(text, "transpose of 4-byte elements"));
 	assert_non_null(strstr(text, " staged"));
 	check_streaming(&p);
+}
+
+/* More rows than a block has, and columns left over; rows of the source crowd each other or not. */
+static void columns_from_afar_begin_anywhere(void **state)
+{
+	static const uint64_t sides[][2] = {
+		{ 1025, 9 }, { 1027, 66 }, { 2311, 13 }, { 255, 9 }, { 1026, 512 }, { 1030, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sides) * 4; i++) {
+		const struct permutation p = {
+			2, 3, { sides[i / 4][0], sides[i / 4][1] }, { 1, 0 }, i % 4 * 8 + i % 2
+		};
+
+		check_permutation(&p, put_it_far);
+	}
 }
 
 static void rows_off_cache_lines_are_streamed_whole(void **state)
@@ -647,6 +675,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rows_are_streamed_as_far_as_they_fill_lines),
 		cmocka_unit_test(rows_that_are_far_away_are_packed),
 		cmocka_unit_test(large_transpose_goes_through_staging),
+		cmocka_unit_test(columns_from_afar_begin_anywhere),
 		cmocka_unit_test(rows_off_cache_lines_are_streamed_whole),
 		cmocka_unit_test(rows_of_whole_lines_are_streamed_at_once),
 		cmocka_unit_test(rows_of_few_parts_of_the_cache_are_streamed_in_strips),

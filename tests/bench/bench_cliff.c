@@ -35,7 +35,9 @@ struct shape {
 	{ "transpose of 1024 x 1024, " what ", one further on", shift, { 1, 0 },		\
 	  { .extents = { 1024, 1024 } }, { .extents = { 1024, 1024 }, .offset = 1 } },		\
 	{ "transpose of 256 x 256, " what ", one more of both", shift, { 1, 0 },		\
-	  { .extents = { 256, 256 } }, { .extents = { 257, 257 } } }
+	  { .extents = { 256, 256 } }, { .extents = { 257, 257 } } },				\
+	{ "transpose of 640 x 480, " what ", one more of both", shift, { 1, 0 },		\
+	  { .extents = { 640, 480 } }, { .extents = { 641, 481 } } }
 
 static const struct pair {
 	const char *what;
@@ -69,6 +71,8 @@ static const struct pair {
 	TRANSPOSES_IN_CACHE("2-byte elements", 1),
 	TRANSPOSES_IN_CACHE("4-byte elements", 2),
 	TRANSPOSES_IN_CACHE("8-byte elements", 3),
+	{ "transpose of 1000 x 1000, 8-byte elements, to 1001 x 1003", 3, { 1, 0 },
+	  { .extents = { 1000, 1000 } }, { .extents = { 1001, 1003 } } },
 	{ "transpose of 1024 x 2048, 4-byte elements, one more of both", 2, { 1, 0 },
 	  { .extents = { 1024, 2048 } }, { .extents = { 1025, 2049 } } },
 	{ "transpose of 1536 x 2048, 4-byte elements, one more of both", 2, { 1, 0 },

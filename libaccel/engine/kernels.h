@@ -184,13 +184,13 @@ struct engine_copy_kernels {
 	void (*end_streams)(void);
 };
 
+/* Columns that are no multiple of so many bytes apart begin at several places of vectors. */
+#define ENGINE_SKEWED_BYTES	32
+
 struct engine_transpose_kernels {
 	/* the inner loop is contiguous in the destination, the outer one in the source */
 	engine_tile_kernel *transpose[ENGINE_NUM_SIZES];
-	/*
-	 * The same for rows from beyond the caches, to columns that are no multiple of 32 bytes
-	 * apart; NULL where that makes no difference.
-	 */
+	/* the same for rows from beyond the caches, to such columns; NULL where it is no faster */
 	engine_tile_kernel *skewed_transpose[ENGINE_NUM_SIZES];
 	/* the same to what is in the first cache already; NULL where it makes no difference */
 	engine_tile_kernel *stage[ENGINE_NUM_SIZES];
@@ -249,8 +249,8 @@ engine_beside_kernel engine_stream_beside_2_avx2, engine_stream_beside_4_avx2,
 		     engine_stream_beside_8_avx2, engine_stream_beside_16_avx2;
 
 /*
- * Transposes to columns of 8-byte elements that are no multiple of 32 bytes apart: 4 columns or
- * more, of at least 16 rows.
+ * Transposes to columns of 8-byte elements that are no multiple of ENGINE_SKEWED_BYTES apart, and
+ * begin at a multiple of 8: 4 columns or more, of at least 16 rows.
  */
 engine_tile_kernel engine_skewed_8_avx2;
 

@@ -17,9 +17,8 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC, NUM_STREAMS = ENGINE_MOVE_S
 /* Rows of the source that are walked side by side. */
 #define TRANSPOSE_ROWS	256
 
-/* The same of columns that begin at several places of vectors, which have so many bytes. */
+/* The same of columns that begin at several places of vectors. */
 #define SKEWED_ROWS	1024
-#define VECTOR_BYTES	32
 
 /* The width of the source's rows in a block that is streamed to the destination at once. */
 #define STREAMED_ROW_BYTES	1024
@@ -215,26 +214,23 @@ static void choose_streamed_blocks(struct engine_move *move)
 }
 
 /*
- * The kernel for columns that begin at several places of vectors, or NULL. It reads each line more
- * than once, which has to be there still.
+ * Columns that begin at several places of vectors have a kernel of their own, and blocks of few
+ * and long ones, which are stored in their order. It reads each line more than once: that has to be
+ * there still.
  */
-static engine_tile_kernel *skewed_kernel(const struct engine_move *move,
-					 const struct engine_plan *plan, uint32_t size_shift)
+static void match_skewed(struct engine_move *move, const struct engine_plan *plan,
+			 uint32_t size_shift)
 {
 	const struct engine_tile *tile = &move->tile;
+	engine_tile_kernel *kernel = plan->isa->transpose->skewed_transpose[size_shift];
 
-	if (!plan->is_far || tile->extents[1] < TRANSPOSE_ROWS ||
-	    tile->dst_strides[0] % VECTOR_BYTES == 0 ||
+	if (!kernel || !plan->is_far || tile->extents[1] < TRANSPOSE_ROWS ||
+	    tile->dst_strides[0] % ENGINE_SKEWED_BYTES == 0 ||
 	    engine_is_crowded(tile->src_strides[1], move->size))
-		return NULL;
-	return plan->isa->transpose->skewed_transpose[size_shift];
-}
-
-/* Blocks of a few long columns, which are stored in their order. */
-static void choose_skewed_blocks(struct engine_move *move)
-{
+		return;
+	move->kernel = kernel;
 	move->block[0] = ENGINE_REPORT_BYTES / move->size / SKEWED_ROWS;
-	move->block[1] = min(SKEWED_ROWS, move->tile.extents[1]);
+	move->block[1] = min(SKEWED_ROWS, tile->extents[1]);
 }
 
 /*
@@ -259,7 +255,7 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 	const uint32_t last = move->nest.rank - 1;
 	const bool is_transpose = is_contiguous(move, DST, last) && is_contiguous(move, SRC, loop);
 	const bool has_lines = engine_move_has_lines(move, loop);
-	engine_tile_kernel *stream_kernel = isa->transpose->stream_transpose[size_shift], *skewed;
+	engine_tile_kernel *stream_kernel = isa->transpose->stream_transpose[size_shift];
 
 	move->name = is_transpose ? "transpose" : "copy by strides";
 	move->kernel = is_transpose ? isa->transpose->transpose[size_shift] :
@@ -288,11 +284,8 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 	if (move->packs)
 		return;
 	choose_crossed_blocks(move);
-	skewed = is_transpose ? skewed_kernel(move, run->plan, size_shift) : NULL;
-	if (!skewed)
-		return;
-	move->kernel = skewed;
-	choose_skewed_blocks(move);
+	if (is_transpose)
+		match_skewed(move, run->plan, size_shift);
 }
 
 void engine_move_prepare(struct engine_move *move, const struct engine_run *run,

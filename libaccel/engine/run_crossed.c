@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Computing the rows that staging_run.c packs and transposes. In a row a source either is
+ * Computing the rows that staging_pack.c packs, to be transposed. In a row a source either is
  * contiguous and is read where it lies, or stands still and fills a strip.
  */
 #include <string.h>

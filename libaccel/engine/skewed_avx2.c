@@ -87,12 +87,10 @@ INLINE void transpose_strip(uint8_t *dst, const uint8_t *src, const struct engin
 INLINE void transpose_strips(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 			     int step)
 {
-	const struct engine_tile copy = *tile;	/* which stores to bytes do not change */
+	for (int64_t first = 0; first < tile->extents[0]; first += SIDE) {
+		const int64_t c = min(first, tile->extents[0] - SIDE);
 
-	for (int64_t first = 0; first < copy.extents[0]; first += SIDE) {
-		const int64_t c = min(first, copy.extents[0] - SIDE);
-
-		transpose_strip(BEYOND(dst, c * copy.dst_strides[0]), src + c * 8, &copy, step);
+		transpose_strip(BEYOND(dst, c * tile->dst_strides[0]), src + c * 8, tile, step);
 	}
 }
 

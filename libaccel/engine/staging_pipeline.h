@@ -118,7 +118,10 @@ int engine_staging_stream_panel(struct pipeline *pipeline);
 
 /* --- staging_strip.c: strips, by way of the staging buffer or not ----------------------------- */
 
-/* Does so with a strip of several tiles. */
+/*
+ * Transposes a strip to where it is at home, whose destination's rows begin with lines. Returns as
+ * streaming a panel does.
+ */
 int engine_staging_stream_strip(struct pipeline *pipeline);
 
 /* Transposes a strip to the staging buffer, and streams the lines that it fills from there. */

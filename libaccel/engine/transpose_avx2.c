@@ -444,8 +444,8 @@ static bool is_skewed(const uint8_t *dst, const struct engine_tile *tile)
 {
 	const uint64_t places = (uintptr_t)dst | (uint64_t)tile->dst_strides[0];
 
-	return places % 8 == 0 && tile->dst_strides[0] % 32 && tile->extents[0] >= 4 &&
-	       tile->extents[1] >= 64;
+	return places % 8 == 0 && tile->dst_strides[0] % ENGINE_SKEWED_BYTES &&
+	       tile->extents[0] >= 4 && tile->extents[1] >= 64;
 }
 
 /* Where rows and columns are in the same set, through which they drift. */

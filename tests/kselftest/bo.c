@@ -98,7 +98,7 @@ TEST_F(bo, size_with_the_sign_bit_is_refused)
 }
 
 /* As large as memory itself, of which some is in use: all that is left is zeroed before it fails */
-TEST_F_TIMEOUT(bo, size_beyond_what_memory_is_left_fails, TEST_LONG_TIMEOUT)
+TEST_F(bo, size_beyond_what_memory_is_left_fails)
 {
 	struct drm_tessera_bo_create bo;
 

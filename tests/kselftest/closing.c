@@ -124,7 +124,7 @@ static __u32 close_behind(struct __test_metadata *_metadata, fixture *self, __s6
 	return num_run;
 }
 
-TEST_F_TIMEOUT(closing, submissions_run_once_or_are_dropped, TEST_LONG_TIMEOUT)
+TEST_F(closing, submissions_run_once_or_are_dropped)
 {
 	const __s64 end = test_now_ns() + MOST_NS;
 	__u32 num_run = 0;

@@ -106,7 +106,7 @@ static void hang_and_read(struct __test_metadata *_metadata, FIXTURE_DATA(dump) 
 			SKIP(return, "the kernel has no CONFIG_DEV_COREDUMP");	\
 	} while (0)
 
-TEST_F_TIMEOUT(dump, job_that_hangs_leaves_a_dump, TEST_LONG_TIMEOUT)
+TEST_F(dump, job_that_hangs_leaves_a_dump)
 {
 	const struct drm_tessera_dump_header *header = (void *)self->dump;
 
@@ -128,7 +128,7 @@ TEST_F_TIMEOUT(dump, job_that_hangs_leaves_a_dump, TEST_LONG_TIMEOUT)
 	EXPECT_EQ(2, header->num_buffers);
 }
 
-TEST_F_TIMEOUT(dump, job_that_hung_among_others_is_told, TEST_LONG_TIMEOUT)
+TEST_F(dump, job_that_hung_among_others_is_told)
 {
 	const struct drm_tessera_dump_header *header = (void *)self->dump;
 	struct drm_tessera_job jobs[3];
@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(dump, job_that_hung_among_others_is_told, TEST_LONG_TIMEOUT)
 	EXPECT_EQ(3, header->sequence);
 }
 
-TEST_F_TIMEOUT(dump, tool_shows_the_dump, TEST_LONG_TIMEOUT)
+TEST_F(dump, tool_shows_the_dump)
 {
 	char line[256], command[PATH_MAX + 64];
 	bool has_job = false, has_buffer = false;
@@ -172,7 +172,7 @@ TEST_F_TIMEOUT(dump, tool_shows_the_dump, TEST_LONG_TIMEOUT)
 }
 
 /* The kernel's addresses begin with sixteen ones */
-TEST_F_TIMEOUT(dump, dump_holds_no_address_of_the_kernel, TEST_LONG_TIMEOUT)
+TEST_F(dump, dump_holds_no_address_of_the_kernel)
 {
 	size_t k;
 
@@ -187,7 +187,7 @@ TEST_F_TIMEOUT(dump, dump_holds_no_address_of_the_kernel, TEST_LONG_TIMEOUT)
 	}
 }
 
-TEST_F_TIMEOUT(dump, module_unloads_while_there_is_a_dump, TEST_LONG_TIMEOUT)
+TEST_F(dump, module_unloads_while_there_is_a_dump)
 {
 	TEST_DEVICE_OR_SKIP;
 	hang_and_read(_metadata, self, 1);

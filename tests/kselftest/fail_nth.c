@@ -301,7 +301,7 @@ static int call_with_failure(struct __test_metadata *_metadata, FIXTURE_DATA(fai
 	return ret;
 }
 
-TEST_F_TIMEOUT(fail_nth, every_failure_is_told_and_leaves_nothing, TEST_LONG_TIMEOUT)
+TEST_F(fail_nth, every_failure_is_told_and_leaves_nothing)
 {
 	__u32 n, num_done = 0, num_unsure = 0;
 	bool has_failed = true;

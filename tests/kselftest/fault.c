@@ -396,7 +396,7 @@ static void wait_for_hang(struct __test_metadata *_metadata, int fd)
 		sched_yield();
 }
 
-TEST_F_TIMEOUT(hang, hanging_job_is_stopped_and_told, TEST_LONG_TIMEOUT)
+TEST_F(hang, hanging_job_is_stopped_and_told)
 {
 	TEST_DEVICE_OR_SKIP;
 	hang(_metadata, self->fd, 1);
@@ -409,7 +409,7 @@ TEST_F_TIMEOUT(hang, hanging_job_is_stopped_and_told, TEST_LONG_TIMEOUT)
 	EXPECT_EQ(SIZE, test_constant(self->destination.map, SIZE, 0));
 }
 
-TEST_F_TIMEOUT(hang, next_job_on_the_queue_succeeds, TEST_LONG_TIMEOUT)
+TEST_F(hang, next_job_on_the_queue_succeeds)
 {
 	TEST_DEVICE_OR_SKIP;
 	hang(_metadata, self->fd, 1);
@@ -419,7 +419,7 @@ TEST_F_TIMEOUT(hang, next_job_on_the_queue_succeeds, TEST_LONG_TIMEOUT)
 }
 
 /* Nobody tells the driver: it looks by itself */
-TEST_F_TIMEOUT(hang, job_whose_interrupt_is_lost_completes, TEST_LONG_TIMEOUT)
+TEST_F(hang, job_whose_interrupt_is_lost_completes)
 {
 	int k;
 
@@ -437,7 +437,7 @@ TEST_F_TIMEOUT(hang, job_whose_interrupt_is_lost_completes, TEST_LONG_TIMEOUT)
  * The device says of the first job that the second has completed, too, which then is late. Until it
  * has run nothing of it is over: neither its fence, nor what it works with.
  */
-TEST_F_TIMEOUT(hang, completion_that_runs_ahead_completes_nothing, TEST_LONG_TIMEOUT)
+TEST_F(hang, completion_that_runs_ahead_completes_nothing)
 {
 	struct test_buffer other = test_buffer_create(_metadata, self->fd, SIZE);
 	struct drm_tessera_submit submit;
@@ -462,7 +462,7 @@ TEST_F_TIMEOUT(hang, completion_that_runs_ahead_completes_nothing, TEST_LONG_TIM
 	close(second);
 }
 
-TEST_F_TIMEOUT(hang, completion_that_lags_behind_is_made_up_for, TEST_LONG_TIMEOUT)
+TEST_F(hang, completion_that_lags_behind_is_made_up_for)
 {
 	TEST_DEVICE_OR_SKIP;
 	ASSERT_EQ(0, test_write_debugfs(_metadata, self->fd, "test_corrupt", 0xffffffff));
@@ -471,7 +471,7 @@ TEST_F_TIMEOUT(hang, completion_that_lags_behind_is_made_up_for, TEST_LONG_TIMEO
 	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
 }
 
-TEST_F_TIMEOUT(hang, hang_after_hang_is_recovered, TEST_LONG_TIMEOUT)
+TEST_F(hang, hang_after_hang_is_recovered)
 {
 	int k;
 
@@ -484,7 +484,7 @@ TEST_F_TIMEOUT(hang, hang_after_hang_is_recovered, TEST_LONG_TIMEOUT)
 	EXPECT_EQ(SIZE, test_filled(self->destination.map, SIZE, 1));
 }
 
-TEST_F_TIMEOUT(hang, queued_behind_a_hang_of_another_file_runs, TEST_LONG_TIMEOUT)
+TEST_F(hang, queued_behind_a_hang_of_another_file_runs)
 {
 	int stranger = test_open(_metadata);
 	struct test_buffer theirs = test_buffer_create(_metadata, stranger, 2 * SIZE);
@@ -511,7 +511,7 @@ TEST_F_TIMEOUT(hang, queued_behind_a_hang_of_another_file_runs, TEST_LONG_TIMEOU
 }
 
 /* Elsewhere it would be handed over when the one before has ended, not put into the ring behind */
-TEST_F_TIMEOUT(hang, submission_that_waits_for_the_last_of_a_queue_follows_there, TEST_LONG_TIMEOUT)
+TEST_F(hang, submission_that_waits_for_the_last_of_a_queue_follows_there)
 {
 	struct drm_tessera_submit_result next;
 	struct drm_tessera_submit submit;
@@ -534,7 +534,7 @@ TEST_F_TIMEOUT(hang, submission_that_waits_for_the_last_of_a_queue_follows_there
 	close(next_fence);
 }
 
-TEST_F_TIMEOUT(hang, jobs_before_the_hang_in_its_submission_are_done, TEST_LONG_TIMEOUT)
+TEST_F(hang, jobs_before_the_hang_in_its_submission_are_done)
 {
 	struct test_buffer first = test_buffer_create(_metadata, self->fd, SIZE);
 	struct drm_tessera_job_result results[3];
@@ -559,7 +559,7 @@ TEST_F_TIMEOUT(hang, jobs_before_the_hang_in_its_submission_are_done, TEST_LONG_
 	munmap(first.map, SIZE);
 }
 
-TEST_F_TIMEOUT(hang, every_queue_recovers, TEST_LONG_TIMEOUT)
+TEST_F(hang, every_queue_recovers)
 {
 	__u32 queue;
 
@@ -582,7 +582,7 @@ static void be_impatient(struct __test_metadata *_metadata, int fd)
 	ASSERT_EQ(0, test_write_file(path, "100"));
 }
 
-TEST_F_TIMEOUT(hang, file_that_hangs_again_and_again_is_refused, TEST_LONG_TIMEOUT)
+TEST_F(hang, file_that_hangs_again_and_again_is_refused)
 {
 	int k;
 
@@ -595,7 +595,7 @@ TEST_F_TIMEOUT(hang, file_that_hangs_again_and_again_is_refused, TEST_LONG_TIMEO
 	EXPECT_EQ(-ECANCELED, test_submit(self->fd, &self->submit));
 }
 
-TEST_F_TIMEOUT(hang, file_of_another_is_not_refused, TEST_LONG_TIMEOUT)
+TEST_F(hang, file_of_another_is_not_refused)
 {
 	int stranger = test_open(_metadata);
 	struct test_buffer theirs = test_buffer_create(_metadata, stranger, SIZE);
@@ -615,7 +615,7 @@ TEST_F_TIMEOUT(hang, file_of_another_is_not_refused, TEST_LONG_TIMEOUT)
 }
 
 /* What such a file had submitted before: told apart by the device, which would have hung at it */
-TEST_F_TIMEOUT(hang, what_a_refused_file_has_waiting_does_not_run, TEST_LONG_TIMEOUT)
+TEST_F(hang, what_a_refused_file_has_waiting_does_not_run)
 {
 	struct drm_tessera_submit other = self->submit;
 	struct test_gate gate;
@@ -650,7 +650,7 @@ TEST_F_TIMEOUT(hang, what_a_refused_file_has_waiting_does_not_run, TEST_LONG_TIM
 	close(fence);
 }
 
-TEST_F_TIMEOUT(hang, fault_is_no_hang_and_does_not_count, TEST_LONG_TIMEOUT)
+TEST_F(hang, fault_is_no_hang_and_does_not_count)
 {
 	int k;
 
@@ -705,7 +705,7 @@ FIXTURE_TEARDOWN(endless_job)
 	test_module_reload(_metadata, "");
 }
 
-TEST_F_TIMEOUT(endless_job, job_that_never_ends_is_stopped_at_its_limit, TEST_LONG_TIMEOUT)
+TEST_F(endless_job, job_that_never_ends_is_stopped_at_its_limit)
 {
 	ASSERT_EQ(-ECANCELED, test_run(_metadata, self->fd, &self->submit));
 	ASSERT_EQ(0, test_query_result(self->fd, self->submit.id, &self->result,
@@ -713,7 +713,7 @@ TEST_F_TIMEOUT(endless_job, job_that_never_ends_is_stopped_at_its_limit, TEST_LO
 	EXPECT_EQ(DRM_TESSERA_CAUSE_TIMEOUT, self->job_result.cause);
 }
 
-TEST_F_TIMEOUT(endless_job, next_job_after_an_endless_one_runs, TEST_LONG_TIMEOUT)
+TEST_F(endless_job, next_job_after_an_endless_one_runs)
 {
 	struct test_job job;
 
@@ -723,8 +723,7 @@ TEST_F_TIMEOUT(endless_job, next_job_after_an_endless_one_runs, TEST_LONG_TIMEOU
 	EXPECT_EQ(1, self->destination.map[0]);
 }
 
-TEST_F_TIMEOUT(endless_job, endless_job_is_stopped_when_a_limit_is_set_as_it_runs,
-	       TEST_LONG_TIMEOUT)
+TEST_F(endless_job, endless_job_is_stopped_when_a_limit_is_set_as_it_runs)
 {
 	static const char parameter[] = "/sys/module/tessera/parameters/job_limit_ms";
 	int fence;
@@ -800,7 +799,7 @@ static int submit_long_job(struct __test_metadata *_metadata, FIXTURE_DATA(long_
 	return test_submit_fence(_metadata, self->fd, &submit);
 }
 
-TEST_F_TIMEOUT(long_job, job_that_advances_is_let_alone, TEST_LONG_TIMEOUT)
+TEST_F(long_job, job_that_advances_is_let_alone)
 {
 	int fence = submit_long_job(_metadata, self, 0);
 
@@ -809,7 +808,7 @@ TEST_F_TIMEOUT(long_job, job_that_advances_is_let_alone, TEST_LONG_TIMEOUT)
 }
 
 /* There may be fewer engines than queues: a job that has not begun is not at fault */
-TEST_F_TIMEOUT(long_job, jobs_that_wait_for_others_on_all_queues_are_let_alone, TEST_LONG_TIMEOUT)
+TEST_F(long_job, jobs_that_wait_for_others_on_all_queues_are_let_alone)
 {
 	int fences[4], k;
 
@@ -868,7 +867,7 @@ FIXTURE_TEARDOWN(endless_hang)
 	test_module_reload(_metadata, "");
 }
 
-TEST_F_TIMEOUT(endless_hang, other_processes_go_on_on_the_other_queues, TEST_LONG_TIMEOUT)
+TEST_F(endless_hang, other_processes_go_on_on_the_other_queues)
 {
 	pid_t child;
 
@@ -897,7 +896,7 @@ TEST_F_TIMEOUT(endless_hang, other_processes_go_on_on_the_other_queues, TEST_LON
 	EXPECT_EQ(0, test_sync_file_status(_metadata, self->fence));
 }
 
-TEST_F_TIMEOUT(endless_hang, hanging_submission_is_pending, TEST_LONG_TIMEOUT)
+TEST_F(endless_hang, hanging_submission_is_pending)
 {
 	struct drm_tessera_submit_result result;
 
@@ -907,7 +906,7 @@ TEST_F_TIMEOUT(endless_hang, hanging_submission_is_pending, TEST_LONG_TIMEOUT)
 	EXPECT_EQ(-ETIME, test_buffer_wait(self->fd, self->destination.handle, 0, 0));
 }
 
-TEST_F_TIMEOUT(endless_hang, unbinding_the_driver_ends_it_with_enodev, TEST_LONG_TIMEOUT)
+TEST_F(endless_hang, unbinding_the_driver_ends_it_with_enodev)
 {
 	TEST_DEVICE_OR_SKIP;
 	ASSERT_EQ(0, test_driver_write("unbind", self->bus));
@@ -916,7 +915,7 @@ TEST_F_TIMEOUT(endless_hang, unbinding_the_driver_ends_it_with_enodev, TEST_LONG
 }
 
 /* What had begun is canceled, what waited behind it runs */
-TEST_F_TIMEOUT(endless_hang, function_level_reset_ends_it_with_ecanceled, TEST_LONG_TIMEOUT)
+TEST_F(endless_hang, function_level_reset_ends_it_with_ecanceled)
 {
 	struct test_buffer other;
 	struct drm_tessera_submit submit;
@@ -939,7 +938,7 @@ TEST_F_TIMEOUT(endless_hang, function_level_reset_ends_it_with_ecanceled, TEST_L
 	munmap(other.map, SIZE);
 }
 
-TEST_F_TIMEOUT(endless_hang, device_works_after_a_hang_and_another_binding, TEST_LONG_TIMEOUT)
+TEST_F(endless_hang, device_works_after_a_hang_and_another_binding)
 {
 	struct drm_tessera_submit submit;
 	struct test_buffer buffer;
@@ -962,7 +961,7 @@ TEST_F_TIMEOUT(endless_hang, device_works_after_a_hang_and_another_binding, TEST
 	close(fd);
 }
 
-TEST_F_TIMEOUT(endless_hang, process_that_is_killed_leaves_the_others_alone, TEST_LONG_TIMEOUT)
+TEST_F(endless_hang, process_that_is_killed_leaves_the_others_alone)
 {
 	struct drm_tessera_submit submit;
 	struct test_buffer buffer;

@@ -301,7 +301,7 @@ static void expect_empty(struct __test_metadata *_metadata, FIXTURE_DATA(isolati
 		TH_LOG("a new buffer is not empty");
 }
 
-TEST_F_TIMEOUT(isolation, new_buffers_hold_nothing_of_processes_that_are_gone, TEST_LONG_TIMEOUT)
+TEST_F(isolation, new_buffers_hold_nothing_of_processes_that_are_gone)
 {
 	const __u64 total = 32 << 20;
 	__u64 n;
@@ -315,7 +315,7 @@ TEST_F_TIMEOUT(isolation, new_buffers_hold_nothing_of_processes_that_are_gone, T
 	}
 }
 
-TEST_F_TIMEOUT(isolation, rest_of_the_last_page_holds_nothing, TEST_LONG_TIMEOUT)
+TEST_F(isolation, rest_of_the_last_page_holds_nothing)
 {
 	const __u64 total = 4 << 20;
 	__u64 n;
@@ -331,7 +331,7 @@ TEST_F_TIMEOUT(isolation, rest_of_the_last_page_holds_nothing, TEST_LONG_TIMEOUT
 }
 
 /* The numbers that buffers have for the device are used again; what it knows of the old must go */
-TEST_F_TIMEOUT(isolation, buffer_in_place_of_a_closed_one_is_another, TEST_LONG_TIMEOUT)
+TEST_F(isolation, buffer_in_place_of_a_closed_one_is_another)
 {
 	int stranger = test_open(_metadata), round;
 
@@ -355,7 +355,7 @@ TEST_F_TIMEOUT(isolation, buffer_in_place_of_a_closed_one_is_another, TEST_LONG_
 }
 
 /* The other way round: what a job of ours wrote must not land in a page that is another's by now */
-TEST_F_TIMEOUT(isolation, job_on_a_closed_buffer_does_not_write_to_its_successor, TEST_LONG_TIMEOUT)
+TEST_F(isolation, job_on_a_closed_buffer_does_not_write_to_its_successor)
 {
 	int stranger = test_open(_metadata), round;
 

@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(log)
 }
 
 /* Tests before this one may have used up what may be said in a few seconds */
-TEST_F_TIMEOUT(log, fault_names_the_process, TEST_LONG_TIMEOUT)
+TEST_F(log, fault_names_the_process)
 {
 	__s64 end = test_now_ns() + 20000000000LL;
 
@@ -75,7 +75,7 @@ TEST_F(log, faults_in_a_row_are_not_all_told)
 	EXPECT_GT(200, test_log_count(self->log, self->who));
 }
 
-TEST_F_TIMEOUT(log, hang_is_told_once, TEST_LONG_TIMEOUT)
+TEST_F(log, hang_is_told_once)
 {
 	if (test_write_debugfs(_metadata, self->fd, "test_hang", 1) == -ENOENT)
 		SKIP(return, "the device has no test registers");

@@ -154,7 +154,7 @@ static int lose(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self,
 	return status;
 }
 
-TEST_F_TIMEOUT(lost, submission_to_a_device_that_does_not_answer_fails, TEST_LONG_TIMEOUT)
+TEST_F(lost, submission_to_a_device_that_does_not_answer_fails)
 {
 	char event[EVENT_SIZE] = "";
 
@@ -162,7 +162,7 @@ TEST_F_TIMEOUT(lost, submission_to_a_device_that_does_not_answer_fails, TEST_LON
 	EXPECT_EQ(SIZE, test_constant(self->destination.map, SIZE, 0));
 }
 
-TEST_F_TIMEOUT(lost, event_is_a_change_of_the_node, TEST_LONG_TIMEOUT)
+TEST_F(lost, event_is_a_change_of_the_node)
 {
 	char event[EVENT_SIZE] = "";
 
@@ -171,7 +171,7 @@ TEST_F_TIMEOUT(lost, event_is_a_change_of_the_node, TEST_LONG_TIMEOUT)
 	EXPECT_STREQ("accel_minor", find_value(event, EVENT_SIZE, "DEVTYPE"));
 }
 
-TEST_F_TIMEOUT(lost, submission_to_a_lost_device_is_refused, TEST_LONG_TIMEOUT)
+TEST_F(lost, submission_to_a_lost_device_is_refused)
 {
 	char event[EVENT_SIZE] = "";
 
@@ -179,7 +179,7 @@ TEST_F_TIMEOUT(lost, submission_to_a_lost_device_is_refused, TEST_LONG_TIMEOUT)
 	EXPECT_EQ(-ENODEV, test_submit_job(self->fd, &self->job));
 }
 
-TEST_F_TIMEOUT(lost, submission_that_waits_ends_with_enodev_when_its_turn_comes, TEST_LONG_TIMEOUT)
+TEST_F(lost, submission_that_waits_ends_with_enodev_when_its_turn_comes)
 {
 	char event[EVENT_SIZE] = "";
 	struct test_gate gate;
@@ -193,7 +193,7 @@ TEST_F_TIMEOUT(lost, submission_that_waits_ends_with_enodev_when_its_turn_comes,
 	close(fence);
 }
 
-TEST_F_TIMEOUT(lost, buffers_of_a_lost_device_can_be_used_and_freed, TEST_LONG_TIMEOUT)
+TEST_F(lost, buffers_of_a_lost_device_can_be_used_and_freed)
 {
 	char event[EVENT_SIZE] = "";
 
@@ -203,8 +203,7 @@ TEST_F_TIMEOUT(lost, buffers_of_a_lost_device_can_be_used_and_freed, TEST_LONG_T
 	EXPECT_EQ(0, test_handle_close(self->fd, self->destination.handle));
 }
 
-TEST_F_TIMEOUT(lost, device_that_does_not_answer_after_a_function_level_reset_is_lost,
-	       TEST_LONG_TIMEOUT)
+TEST_F(lost, device_that_does_not_answer_after_a_function_level_reset_is_lost)
 {
 	char event[EVENT_SIZE] = "";
 
@@ -214,7 +213,7 @@ TEST_F_TIMEOUT(lost, device_that_does_not_answer_after_a_function_level_reset_is
 	EXPECT_EQ(-ENODEV, test_submit_job(self->fd, &self->job));
 }
 
-TEST_F_TIMEOUT(lost, device_that_is_bound_anew_works, TEST_LONG_TIMEOUT)
+TEST_F(lost, device_that_is_bound_anew_works)
 {
 	char event[EVENT_SIZE] = "";
 	struct test_buffer buffer;
@@ -245,7 +244,7 @@ static void make_endless(struct test_job *job, __u32 destination, __u32 source)
  * While a job runs, the device is told to forget its buffers, which it cannot yet. So it never says
  * that it has forgotten another one, which is freed, and the driver resets it.
  */
-TEST_F_TIMEOUT(lost, event_of_a_reset_that_has_helped_asks_for_nothing, TEST_LONG_TIMEOUT)
+TEST_F(lost, event_of_a_reset_that_has_helped_asks_for_nothing)
 {
 	struct drm_tessera_submit submit = test_submission(&self->gated.job, 1);
 	volatile __u32 *registers = test_registers_map(_metadata, self->bus);
@@ -313,8 +312,7 @@ static void sleep_and_wake(struct __test_metadata *_metadata, const char *bus)
 #define STATUS_0	(TESSERA_QUEUE(0) + TESSERA_QUEUE_STATUS)
 #define BUSY		(TESSERA_QUEUE_STATUS_ENABLED | TESSERA_QUEUE_STATUS_BUSY)
 
-TEST_F_TIMEOUT(lost, queue_that_does_not_stop_is_stopped_by_a_reset_of_the_device,
-	       TEST_LONG_TIMEOUT)
+TEST_F(lost, queue_that_does_not_stop_is_stopped_by_a_reset_of_the_device)
 {
 	char event[EVENT_SIZE] = "";
 	int fence;
@@ -328,8 +326,7 @@ TEST_F_TIMEOUT(lost, queue_that_does_not_stop_is_stopped_by_a_reset_of_the_devic
 	close(fence);
 }
 
-TEST_F_TIMEOUT(lost, device_with_a_queue_that_does_not_start_after_a_reset_is_lost,
-	       TEST_LONG_TIMEOUT)
+TEST_F(lost, device_with_a_queue_that_does_not_start_after_a_reset_is_lost)
 {
 	struct drm_tessera_submit submit = test_submission(&self->job.job, 1);
 	char event[EVENT_SIZE] = "";
@@ -348,7 +345,7 @@ TEST_F_TIMEOUT(lost, device_with_a_queue_that_does_not_start_after_a_reset_is_lo
 }
 
 /* By its interrupt: the driver would look by itself in some minutes */
-TEST_F_TIMEOUT(lost, queue_that_has_stopped_with_an_error_is_recovered_at_once, TEST_LONG_TIMEOUT)
+TEST_F(lost, queue_that_has_stopped_with_an_error_is_recovered_at_once)
 {
 	__u32 num_queues = test_info(_metadata, self->fd).num_queues;
 	struct drm_tessera_submit_result result;
@@ -371,8 +368,7 @@ TEST_F_TIMEOUT(lost, queue_that_has_stopped_with_an_error_is_recovered_at_once, 
 }
 
 /* Its reset is what wakes it */
-TEST_F_TIMEOUT(lost, device_whose_reset_does_not_end_is_lost_and_that_is_told_once,
-	       TEST_LONG_TIMEOUT)
+TEST_F(lost, device_whose_reset_does_not_end_is_lost_and_that_is_told_once)
 {
 	int told_of_reset = test_log_open(_metadata), told_of_loss = test_log_open(_metadata);
 	char event[EVENT_SIZE] = "";
@@ -387,7 +383,7 @@ TEST_F_TIMEOUT(lost, device_whose_reset_does_not_end_is_lost_and_that_is_told_on
 	EXPECT_EQ(1, test_log_count(told_of_loss, "the device is lost"));
 }
 
-TEST_F_TIMEOUT(lost, device_whose_reset_does_not_end_can_be_unbound, TEST_LONG_TIMEOUT)
+TEST_F(lost, device_whose_reset_does_not_end_can_be_unbound)
 {
 	int log = test_log_open(_metadata);
 
@@ -398,7 +394,7 @@ TEST_F_TIMEOUT(lost, device_whose_reset_does_not_end_can_be_unbound, TEST_LONG_T
 	EXPECT_EQ(1, test_log_count(log, "no end of a reset: control 0x1, expected 0"));
 }
 
-TEST_F_TIMEOUT(lost, device_that_does_not_let_go_of_a_buffer_is_reset, TEST_LONG_TIMEOUT)
+TEST_F(lost, device_that_does_not_let_go_of_a_buffer_is_reset)
 {
 	char event[EVENT_SIZE] = "";
 

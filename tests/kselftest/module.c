@@ -86,7 +86,7 @@ TEST_F(module, exported_buffer_keeps_the_module_loaded)
 	close(dma_buf);
 }
 
-TEST_F_TIMEOUT(module, unloaded_and_loaded_module_does_a_job, TEST_LONG_TIMEOUT)
+TEST_F(module, unloaded_and_loaded_module_does_a_job)
 {
 	let_go(_metadata, self);
 	ASSERT_EQ(0, test_module_unload());
@@ -95,7 +95,7 @@ TEST_F_TIMEOUT(module, unloaded_and_loaded_module_does_a_job, TEST_LONG_TIMEOUT)
 	check_device(_metadata);
 }
 
-TEST_F_TIMEOUT(module, module_is_unloaded_and_loaded_again_and_again, TEST_LONG_TIMEOUT)
+TEST_F(module, module_is_unloaded_and_loaded_again_and_again)
 {
 	int round;
 
@@ -142,7 +142,7 @@ static void check_unload_from(struct __test_metadata *_metadata, const struct te
 	ASSERT_EQ(0, test_module_unload());
 }
 
-TEST_F_TIMEOUT(module, module_unloads_when_jobs_have_just_completed, TEST_LONG_TIMEOUT)
+TEST_F(module, module_unloads_when_jobs_have_just_completed)
 {
 	const int num_cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	int cpu;
@@ -163,7 +163,7 @@ TEST_F_TIMEOUT(module, module_unloads_when_jobs_have_just_completed, TEST_LONG_T
 	check_device(_metadata);
 }
 
-TEST_F_TIMEOUT(module, module_unloads_with_jobs_just_submitted, TEST_LONG_TIMEOUT)
+TEST_F(module, module_unloads_with_jobs_just_submitted)
 {
 	int k;
 
@@ -228,8 +228,7 @@ TEST_F(module, buffer_that_the_table_has_no_room_for_takes_no_on_chip_memory)
 }
 
 /* There is no memory in one piece for the most that a device can have: it gets fewer, and works */
-TEST_F_TIMEOUT(module, largest_table_of_buffers_is_as_large_as_there_is_memory,
-	       TEST_LONG_TIMEOUT)
+TEST_F(module, largest_table_of_buffers_is_as_large_as_there_is_memory)
 {
 	let_go(_metadata, self);
 	test_module_reload(_metadata, "max_buffers=4294967295");
@@ -309,8 +308,7 @@ TEST_F(module, on_chip_memory_of_an_unbound_device_is_kept)
 	EXPECT_EQ(3 * SIZE, test_filled(sram.map, 3 * SIZE, 4));
 }
 
-TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_uses_on_chip_memory,
-	       TEST_LONG_TIMEOUT)
+TEST_F(module, device_is_unbound_under_a_process_that_uses_on_chip_memory)
 {
 	struct test_buffer sram;
 	int ready[2];
@@ -344,8 +342,7 @@ TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_uses_on_chip_memor
 }
 
 /* From one access to the next its memory is no longer the device's, and no process notices */
-TEST_F_TIMEOUT(module, what_is_written_to_on_chip_memory_while_it_is_unbound_is_kept,
-	       TEST_LONG_TIMEOUT)
+TEST_F(module, what_is_written_to_on_chip_memory_while_it_is_unbound_is_kept)
 {
 	struct drm_tessera_dev_info info = test_info(_metadata, self->fd);
 	struct test_buffer sram[64];
@@ -468,7 +465,7 @@ TEST_F(module, new_binding_works_beside_a_file_of_the_old)
 	EXPECT_EQ(-ENODEV, test_ioctl(self->fd, DRM_IOCTL_TESSERA_DEV_QUERY, &query));
 }
 
-TEST_F_TIMEOUT(module, device_is_bound_again_and_again, TEST_LONG_TIMEOUT)
+TEST_F(module, device_is_bound_again_and_again)
 {
 	int round;
 
@@ -499,7 +496,7 @@ static pid_t start_submitting(struct __test_metadata *_metadata, FIXTURE_DATA(mo
 	return child;
 }
 
-TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_submits, TEST_LONG_TIMEOUT)
+TEST_F(module, device_is_unbound_under_a_process_that_submits)
 {
 	pid_t child = start_submitting(_metadata, self);
 
@@ -510,8 +507,7 @@ TEST_F_TIMEOUT(module, device_is_unbound_under_a_process_that_submits, TEST_LONG
 }
 
 /* As when a slot is emptied by its button, but that the device is found again */
-TEST_F_TIMEOUT(module, device_is_removed_under_a_process_that_submits_and_found_again,
-	       TEST_LONG_TIMEOUT)
+TEST_F(module, device_is_removed_under_a_process_that_submits_and_found_again)
 {
 	char path[PATH_MAX];
 	pid_t child;

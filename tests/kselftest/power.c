@@ -285,7 +285,7 @@ static void end_sleeping(struct __test_metadata *_metadata, struct sleeper *slee
 	ASSERT_EQ(NULL, complaint);
 }
 
-TEST_F_TIMEOUT(power, jobs_are_done_while_the_device_falls_asleep, TEST_LONG_TIMEOUT)
+TEST_F(power, jobs_are_done_while_the_device_falls_asleep)
 {
 	struct sleeper sleeper = { .bus = self->bus };
 	struct test_job increment;
@@ -301,7 +301,7 @@ TEST_F_TIMEOUT(power, jobs_are_done_while_the_device_falls_asleep, TEST_LONG_TIM
 	EXPECT_EQ(ROUNDS, *(__u32 *)self->destination.map);
 }
 
-TEST_F_TIMEOUT(power, files_are_closed_with_jobs_while_the_device_falls_asleep, TEST_LONG_TIMEOUT)
+TEST_F(power, files_are_closed_with_jobs_while_the_device_falls_asleep)
 {
 	struct sleeper sleeper = { .bus = self->bus };
 	pthread_t thread;
@@ -324,7 +324,7 @@ TEST_F_TIMEOUT(power, files_are_closed_with_jobs_while_the_device_falls_asleep, 
 	expect_copied(_metadata, self);
 }
 
-TEST_F_TIMEOUT(power, resets_come_while_the_device_falls_asleep, TEST_LONG_TIMEOUT)
+TEST_F(power, resets_come_while_the_device_falls_asleep)
 {
 	struct sleeper sleeper = { .bus = self->bus };
 	char path[PATH_MAX];

@@ -161,7 +161,7 @@ static void write_msi_bus(struct __test_metadata *_metadata, const char *bus, co
 	ASSERT_EQ(0, test_write_file(path, text));
 }
 
-TEST_F_TIMEOUT(probe, device_is_taken_or_refused, TEST_LONG_TIMEOUT)
+TEST_F(probe, device_is_taken_or_refused)
 {
 	if (!self->can_lie)
 		SKIP(return, "the device has no test registers");

@@ -260,7 +260,7 @@ static void *flip(void *argument)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(read_once, index_that_changes_leads_nowhere, TEST_LONG_TIMEOUT)
+TEST_F(read_once, index_that_changes_leads_nowhere)
 {
 	struct drm_tessera_operand *destination = &self->job.operands[0];
 	struct test_buffer neighbours[NEIGHBOURS];
@@ -338,7 +338,7 @@ static void make_empty_jobs(struct __test_metadata *_metadata, struct closer *cl
 	}
 }
 
-TEST_F_TIMEOUT(read_once, buffers_closed_meanwhile_stay_until_the_end, TEST_LONG_TIMEOUT)
+TEST_F(read_once, buffers_closed_meanwhile_stay_until_the_end)
 {
 	static struct test_job jobs[NUM_CLOSED / 2];
 	struct drm_tessera_job array[NUM_CLOSED / 2];

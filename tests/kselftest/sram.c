@@ -273,7 +273,7 @@ static void expect_moved(struct __test_metadata *_metadata, FIXTURE_DATA(sram) *
 	}
 }
 
-TEST_F_TIMEOUT(sram, every_queue_reads_and_writes_the_memory_of_every_pe, TEST_LONG_TIMEOUT)
+TEST_F(sram, every_queue_reads_and_writes_the_memory_of_every_pe)
 {
 	__u32 pe;
 
@@ -286,7 +286,7 @@ TEST_F_TIMEOUT(sram, every_queue_reads_and_writes_the_memory_of_every_pe, TEST_L
 	}
 }
 
-TEST_F_TIMEOUT(sram, every_queue_moves_from_every_pe_to_every_other, TEST_LONG_TIMEOUT)
+TEST_F(sram, every_queue_moves_from_every_pe_to_every_other)
 {
 	__u32 i, j;
 
@@ -465,7 +465,7 @@ TEST_F(sram, handle_of_another_file_is_unknown)
 
 /* Resets, and what is told of it */
 
-TEST_F_TIMEOUT(sram, contents_survive_a_reset_of_the_function, TEST_LONG_TIMEOUT)
+TEST_F(sram, contents_survive_a_reset_of_the_function)
 {
 	struct test_buffer sram = test_sram_create(_metadata, self->fd, SIZE, 0);
 	char path[PATH_MAX];
@@ -478,7 +478,7 @@ TEST_F_TIMEOUT(sram, contents_survive_a_reset_of_the_function, TEST_LONG_TIMEOUT
 }
 
 /* Not even for the moment in which a reset takes the memory away does a process notice */
-TEST_F_TIMEOUT(sram, processes_and_new_buffers_wait_for_resets, TEST_LONG_TIMEOUT)
+TEST_F(sram, processes_and_new_buffers_wait_for_resets)
 {
 	struct test_buffer sram = test_sram_create(_metadata, self->fd, SIZE, 0);
 	struct test_buffer *new = &self->buffer;
@@ -508,7 +508,7 @@ TEST_F_TIMEOUT(sram, processes_and_new_buffers_wait_for_resets, TEST_LONG_TIMEOU
 	EXPECT_GT(round, 0);
 }
 
-TEST_F_TIMEOUT(sram, contents_survive_that_others_hang, TEST_LONG_TIMEOUT)
+TEST_F(sram, contents_survive_that_others_hang)
 {
 	struct test_buffer sram = test_sram_create(_metadata, self->fd, SIZE, 0);
 	char path[PATH_MAX];

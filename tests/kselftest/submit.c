@@ -336,7 +336,7 @@ TEST_F(submit, writer_waits_for_readers_on_other_queues)
 	EXPECT_EQ(SIZE, test_filled(self->source.map, SIZE, 2));
 }
 
-TEST_F_TIMEOUT(submit, many_submissions_without_waiting_all_run, TEST_LONG_TIMEOUT)
+TEST_F(submit, many_submissions_without_waiting_all_run)
 {
 	const __u32 *source = (const __u32 *)self->source.map;
 	const __u32 *element = (const __u32 *)self->destination.map;
@@ -355,7 +355,7 @@ TEST_F_TIMEOUT(submit, many_submissions_without_waiting_all_run, TEST_LONG_TIMEO
 }
 
 /* More jobs than a ring has entries, again and again */
-TEST_F_TIMEOUT(submit, more_jobs_than_the_ring_holds_all_run, TEST_LONG_TIMEOUT)
+TEST_F(submit, more_jobs_than_the_ring_holds_all_run)
 {
 	struct test_buffer counter = test_buffer_create(_metadata, self->fd, SIZE);
 	static struct drm_tessera_job jobs[DRM_TESSERA_MAX_JOBS];
@@ -396,7 +396,7 @@ static void *submit_in_a_thread(void *argument)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(submit, threads_of_one_file_submit_at_once, TEST_LONG_TIMEOUT)
+TEST_F(submit, threads_of_one_file_submit_at_once)
 {
 	struct test_buffer counter = test_buffer_create(_metadata, self->fd, SIZE);
 	bool is_used[THREADS * SUBMISSIONS] = {};
@@ -427,7 +427,7 @@ TEST_F_TIMEOUT(submit, threads_of_one_file_submit_at_once, TEST_LONG_TIMEOUT)
 }
 
 /* None of them finds in its jobs what another one has just put there */
-TEST_F_TIMEOUT(submit, threads_of_one_file_submit_jobs_of_their_own, TEST_LONG_TIMEOUT)
+TEST_F(submit, threads_of_one_file_submit_jobs_of_their_own)
 {
 	struct test_buffer counters[THREADS];
 	struct drm_tessera_job jobs[THREADS][16];

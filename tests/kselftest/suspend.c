@@ -61,7 +61,7 @@ static bool is_incremented(const struct test_buffer *buffer, __u32 times)
 	return i == buffer->size / 4;
 }
 
-TEST_F_TIMEOUT(suspend, idle_device_comes_back, TEST_LONG_TIMEOUT)
+TEST_F(suspend, idle_device_comes_back)
 {
 	PM_TEST_OR_SKIP;
 	ASSERT_EQ(1, test_run_job(_metadata, self->fd, &self->increment));
@@ -70,7 +70,7 @@ TEST_F_TIMEOUT(suspend, idle_device_comes_back, TEST_LONG_TIMEOUT)
 	EXPECT_TRUE(is_incremented(&self->buffer, 2));
 }
 
-TEST_F_TIMEOUT(suspend, device_that_sleeps_by_itself_comes_back, TEST_LONG_TIMEOUT)
+TEST_F(suspend, device_that_sleeps_by_itself_comes_back)
 {
 	char path[PATH_MAX];
 
@@ -86,7 +86,7 @@ TEST_F_TIMEOUT(suspend, device_that_sleeps_by_itself_comes_back, TEST_LONG_TIMEO
 }
 
 /* While the system sleeps it is in system memory, and nothing of it in the device */
-TEST_F_TIMEOUT(suspend, on_chip_memory_is_as_before, TEST_LONG_TIMEOUT)
+TEST_F(suspend, on_chip_memory_is_as_before)
 {
 	struct test_buffer sram[2];
 	struct test_job job;
@@ -112,7 +112,7 @@ TEST_F_TIMEOUT(suspend, on_chip_memory_is_as_before, TEST_LONG_TIMEOUT)
 	EXPECT_EQ(sram[0].size, test_filled(self->buffer.map, sram[0].size, 1));
 }
 
-TEST_F_TIMEOUT(suspend, queued_jobs_work_on_on_chip_memory, TEST_LONG_TIMEOUT)
+TEST_F(suspend, queued_jobs_work_on_on_chip_memory)
 {
 	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);
 	struct test_buffer sram;
@@ -136,7 +136,7 @@ TEST_F_TIMEOUT(suspend, queued_jobs_work_on_on_chip_memory, TEST_LONG_TIMEOUT)
 }
 
 /* Each of them takes longer than to submit it, however fast it is by itself */
-TEST_F_TIMEOUT(suspend, queued_jobs_are_all_done_once, TEST_LONG_TIMEOUT)
+TEST_F(suspend, queued_jobs_are_all_done_once)
 {
 	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);
 	struct drm_tessera_submit_result result;
@@ -159,7 +159,7 @@ TEST_F_TIMEOUT(suspend, queued_jobs_are_all_done_once, TEST_LONG_TIMEOUT)
 }
 
 /* Each waits for the one before it, for they are on all queues in turn */
-TEST_F_TIMEOUT(suspend, jobs_that_wait_for_others_are_all_done_once, TEST_LONG_TIMEOUT)
+TEST_F(suspend, jobs_that_wait_for_others_are_all_done_once)
 {
 	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);
 	int fences[NUM_QUEUED], k;
@@ -175,8 +175,7 @@ TEST_F_TIMEOUT(suspend, jobs_that_wait_for_others_are_all_done_once, TEST_LONG_T
 	EXPECT_TRUE(is_incremented(&self->buffer, NUM_QUEUED));
 }
 
-TEST_F_TIMEOUT(suspend, job_that_does_not_end_is_canceled_and_those_behind_it_run,
-	       TEST_LONG_TIMEOUT)
+TEST_F(suspend, job_that_does_not_end_is_canceled_and_those_behind_it_run)
 {
 	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);
 	struct test_buffer victim;
@@ -201,7 +200,7 @@ TEST_F_TIMEOUT(suspend, job_that_does_not_end_is_canceled_and_those_behind_it_ru
 	EXPECT_TRUE(is_incremented(&self->buffer, 1));
 }
 
-TEST_F_TIMEOUT(suspend, device_that_does_not_come_back_is_lost, TEST_LONG_TIMEOUT)
+TEST_F(suspend, device_that_does_not_come_back_is_lost)
 {
 	struct drm_tessera_submit submit = test_submission(&self->increment.job, 1);
 	const __u32 read = TESSERA_REG_CONTROL | TESSERA_TEST_READ_VALUE | TESSERA_TEST_READ_KEPT;

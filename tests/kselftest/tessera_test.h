@@ -24,6 +24,10 @@
 
 #include "kselftest_harness.h"
 
+/* Seconds, for what hangs: an emulated CPU takes its time, and more of it where it has to wait. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	120
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -46,9 +50,6 @@
 #define TEST_PAGE_SIZE		4096ULL
 #define TEST_BAD_POINTER	8ULL	/* in the first page, which is never mapped */
 #define TEST_NO_HANDLE		0x7ffffff0U
-
-/* Reloading the module, recovering from a hang and zeroing memory take time on an emulated CPU. */
-#define TEST_LONG_TIMEOUT	120
 
 /* ioctl that is repeated when a signal came: 0 or -errno */
 static inline int test_ioctl(int fd, unsigned long request, void *argument)

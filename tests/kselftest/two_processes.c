@@ -78,7 +78,7 @@ static void work(struct __test_metadata *_metadata, __u32 seed)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(two_processes, each_gets_its_own_results, TEST_LONG_TIMEOUT)
+TEST_F(two_processes, each_gets_its_own_results)
 {
 	pid_t children[PROCESSES];
 	int k;
@@ -95,7 +95,7 @@ TEST_F_TIMEOUT(two_processes, each_gets_its_own_results, TEST_LONG_TIMEOUT)
 		test_join(_metadata, children[k]);
 }
 
-TEST_F_TIMEOUT(two_processes, faults_of_one_do_not_reach_the_other, TEST_LONG_TIMEOUT)
+TEST_F(two_processes, faults_of_one_do_not_reach_the_other)
 {
 	pid_t child = fork();
 	int k;

@@ -101,8 +101,8 @@ int engine_run_report(struct engine_run *run);
 void engine_run_stream(struct engine_run *run, uint64_t bytes);
 
 /*
- * Progress is told, and cancellation noticed, after so many bytes; blocks are no larger, but for
- * the last of a loop.
+ * Progress is told, and cancellation noticed, after the block that makes it so many bytes; blocks
+ * are no larger, but for the last of a loop.
  */
 #define ENGINE_REPORT_BYTES	32768
 

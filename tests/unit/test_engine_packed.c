@@ -248,10 +248,13 @@ static bool may_go_on(void *context)
 	return ++*num_asked <= 3;
 }
 
-/* Told of every byte, as of other moves; where it may not go on, it stops. */
+/*
+ * Told of every byte, as of other moves; where it may not go on, it stops. The destination begins
+ * within a line, so that the first blocks have fewer rows, and progress is told after each second.
+ */
 static void progress_is_told_and_cancellation_noticed(void **state)
 {
-	const struct matrix m = { 2, 512, 512, 2048, 4100, 0 };
+	const struct matrix m = { 2, 512, 508, 2048, 4100, 0 };
 	uint64_t progress = 0;
 	uint32_t cancel = 0, num_asked = 0;
 	const struct engine_control control = {
@@ -263,16 +266,19 @@ static void progress_is_told_and_cancellation_noticed(void **state)
 	struct engine_fault fault = { 0 };
 	struct engine_plan *plan;
 	struct memory memory;
+	struct guarded dst;
 	struct engine_job *job;
 	char text[160];
 
 	(void)state;
 	init_memory(&memory, &m);
-	job = matrix_job(&m, &memory, memory.dst, memory.src);
+	dst = guarded_copy(memory.dst, memory.dst_bytes, true);
+	assert_int_equal((uintptr_t)dst.bytes % 64, 16);
+	job = matrix_job(&m, &memory, dst.bytes, memory.src);
 	plan = create_plan(job, false, text);
 	assert_non_null(strstr(text, " packed"));
 	assert_int_equal(engine_plan_run(plan, &control, &fault), 0);
-	assert_int_equal(progress, 512 * 512 * 4);
+	assert_int_equal(progress, 512 * 508 * 4);
 	progress = 0;
 	cancel = 1;
 	assert_int_equal(engine_plan_run(plan, &control, &fault), -ECANCELED);
@@ -280,6 +286,7 @@ static void progress_is_told_and_cancellation_noticed(void **state)
 	/* first it is asked at the beginning */
 	assert_true(progress < 3 * 2 * ENGINE_REPORT_BYTES);
 	engine_plan_destroy(plan);
+	munmap(dst.mapping, dst.mapped);
 	free(job);
 	free_memory(&memory);
 }

@@ -149,6 +149,16 @@ static inline bool engine_stores_pairs(void)
 }
 
 /*
+ * Whether a load that crosses from one line into the next is as fast as loads of both, where they
+ * are in the second cache. Of AMD's CPUs with AVX-512, Zen 5 does so, and Zen 4 waits several times
+ * as long.
+ */
+static inline bool engine_loads_across(void)
+{
+	return CPU_IS("amd") && !CPU_IS("amdfam19h");
+}
+
+/*
  * Whether what is left behind whole squares is one row or column, which is copied by itself: a
  * square once more would take longer, unless it is a small one.
  */

@@ -62,7 +62,21 @@ void engine_staging_note_joined(struct pipeline *pipeline)
 	joined->count = 0;
 }
 
-/* Whether each of these columns goes on where its slot waits. Mostly those joined last do. */
+/*
+ * Whether a column goes on where a slot waits, or begins with a line, before which what waits is
+ * stored.
+ */
+static bool goes_on(struct slots *slots, int64_t n, const uint8_t *to)
+{
+	if (slots->next[n] == to)
+		return true;
+	if ((uintptr_t)to % LINE_BYTES)
+		return false;
+	engine_staging_flush_slot(slots, n);
+	return true;
+}
+
+/* Whether each of these columns goes on. Mostly those do that were joined last. */
 static bool are_awaited(struct pipeline *pipeline, int64_t n, const uint8_t *to, int64_t stride,
 			int64_t count)
 {
@@ -73,20 +87,20 @@ static bool are_awaited(struct pipeline *pipeline, int64_t n, const uint8_t *to,
 		return true;
 	engine_staging_note_joined(pipeline);
 	for (int64_t k = 0; k < count && are_there; k++)
-		are_there = pipeline->slots->next[n + k] == to + k * stride;
+		are_there = goes_on(pipeline->slots, n + k, to + k * stride);
 	return are_there;
 }
 
 /*
  * Whether strips share lines with those to the right of them: they are as wide as a line, and not
- * all of their rows begin where one does.
+ * all of their rows begin where one does. It takes longer than loads that may go across lines.
  */
 static bool share_lines(const struct pipeline *pipeline, const uint8_t *src)
 {
 	const struct engine_move *move = pipeline->move;
 	const int64_t width = move->staging.strip[move->staging.src_loop];
 
-	return !move->staging.packs && width * move->size == LINE_BYTES &&
+	return !engine_loads_across() && !move->staging.packs && width * move->size == LINE_BYTES &&
 	       ((uintptr_t)src % LINE_BYTES || !pipeline->rows.are_lines_apart);
 }
 
@@ -256,22 +270,12 @@ int64_t engine_staging_join_strips(struct pipeline *pipeline)
 	return count * pipeline->rows.count * move->size;
 }
 
-/*
- * Whether a run goes on where its slot waits, or begins with a line, before which what waits is
- * stored. Larger elements are put together where they begin with lanes.
- */
+/* Whether a run goes on. Larger elements are put together where they begin with lanes. */
 static bool begins_chain(struct pipeline *pipeline, int64_t n, const uint8_t *dst)
 {
-	struct slots *slots = pipeline->slots;
-
 	if (pipeline->move->size == LANE_BYTES && (uintptr_t)dst % LANE_BYTES)
 		return false;
-	if (slots->next[n] == dst)
-		return true;
-	if ((uintptr_t)dst % LINE_BYTES)
-		return false;
-	engine_staging_flush_slot(slots, n);
-	return true;
+	return goes_on(pipeline->slots, n, dst);
 }
 
 /* Columns that are stored at a time, and beside which as much is fetched: as wide as lines. */

@@ -181,24 +181,46 @@ INLINE void store_columns(__m512i *registers, int k, int n, const struct square 
 INLINE void load_whole_rows(__m512i *rows, int first, int count, const struct square *square,
 			    const uint8_t **next, bool streams)
 {
+	const bool is_by_lines = streams && !engine_loads_across();
+
 	UNROLL
 	for (int k = 0; k < count; k++) {
 		const uint8_t *row = next_row(square, first + k, next);
 
-		rows[k] = streams ? load_lines(row, first + k, NULL) : _mm512_loadu_si512(row);
+		rows[k] = is_by_lines ? load_lines(row, first + k, NULL) : _mm512_loadu_si512(row);
 	}
 }
 
-/* Whole rows of a tile whose columns are joined to what waits. */
+/* How rows are loaded of a tile whose columns are joined to what waits. */
+enum row_loads {
+	BY_LINES,		/* of which tiles beside may have some as well */
+	BETWEEN_TILES,		/* that do, on either side */
+	ACROSS_LINES,
+};
+
+static enum row_loads choose_loads(const struct engine_join *join)
+{
+	if (join->has_shared && join->leaves_shared)
+		return BETWEEN_TILES;
+	if (join->has_shared || join->leaves_shared || !engine_loads_across())
+		return BY_LINES;
+	return ACROSS_LINES;
+}
+
+/* Whole rows of such a tile. */
 INLINE void load_joined_rows(__m512i *rows, int first, int count, const struct square *square,
-			     const struct engine_join *join, bool is_between)
+			     const struct engine_join *join, enum row_loads loads)
 {
 	UNROLL
 	for (int n = first; n < first + count; n++) {
 		const uint8_t *row = BEYOND(square->src, square->places[n]);
 
-		rows[n - first] = is_between ? load_between(row, join->shared[n]) :
-					       load_lines(row, n, join);
+		if (loads == ACROSS_LINES)
+			rows[n - first] = _mm512_loadu_si512(row);
+		else if (loads == BETWEEN_TILES)
+			rows[n - first] = load_between(row, join->shared[n]);
+		else
+			rows[n - first] = load_lines(row, n, join);
 	}
 }
 
@@ -228,7 +250,7 @@ INLINE void load_rows(__m512i *rows, int first, int count, const struct square *
  */
 #define DEFINE_SQUARE(size, rounds)								\
 INLINE void square_##size(const struct square *square, bool is_whole, bool streams,		\
-			  const struct engine_join *join, bool is_between)			\
+			  const struct engine_join *join, enum row_loads loads)			\
 {												\
 	enum { N = 16 / (size), IS_NARROW = N <= 4 };						\
 	const bool owns = is_whole && !streams && !join &&					\
@@ -250,7 +272,7 @@ INLINE void square_##size(const struct square *square, bool is_whole, bool strea
 		if (!is_whole)									\
 			load_rows(r + group, group, N, square, &from, columns);			\
 		else if (join)									\
-			load_joined_rows(r + group, group, N, square, join, is_between);	\
+			load_joined_rows(r + group, group, N, square, join, loads);	\
 		else										\
 			load_whole_rows(r + group, group, N, square, &from, streams);		\
 		if (owns && !IS_NARROW)								\
@@ -483,7 +505,7 @@ INLINE void edge_##size(const struct square *square, int64_t width, bool streams
 	const bool can_stream = streams && square->num_rows >= SIDE;				\
 												\
 	if (width == SIDE)									\
-		square_##size(square, false, can_stream, join, false);				\
+		square_##size(square, false, can_stream, join, BY_LINES);				\
 	else											\
 		quarter_##size(square, can_stream, join);					\
 }												\
@@ -519,7 +541,7 @@ INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src,				\
 	if (tile->ahead)									\
 		engine_fetch_after(square.src, square.src_stride, SIDE,				\
 				   tile->ahead);						\
-	square_##size(&square, true, streams, NULL, false);					\
+	square_##size(&square, true, streams, NULL, BY_LINES);					\
 }												\
 												\
 INLINE void transpose_rest_##size(uint8_t *dst, const uint8_t *src,				\
@@ -652,10 +674,16 @@ INLINE void join_at_##size(const struct square *square, int64_t width,				\
 		joined_edge_##size(&edge, width, join);						\
 		return;										\
 	}											\
-	if (join->has_shared && join->leaves_shared)						\
-		square_##size(square, true, false, join, true);					\
-	else											\
-		square_##size(square, true, false, join, false);				\
+	switch (choose_loads(join)) {								\
+	case BETWEEN_TILES:									\
+		square_##size(square, true, false, join, BETWEEN_TILES);			\
+		break;										\
+	case ACROSS_LINES:									\
+		square_##size(square, true, false, join, ACROSS_LINES);				\
+		break;										\
+	default:										\
+		square_##size(square, true, false, join, BY_LINES);				\
+	}											\
 }
 
 DEFINE_JOIN_AT(1)
@@ -669,7 +697,7 @@ DEFINE_JOIN_AT(16)
  * registers meanwhile, of which squares of smaller elements leave too few. Returns the rows.
  */
 INLINE int64_t join_squares_8(uint8_t *dst, const uint8_t *src, const struct engine_join *join,
-			      const struct engine_tile *tile, int64_t c, bool is_between)
+			      const struct engine_tile *tile, int64_t c, enum row_loads loads)
 {
 	__m512i lines[8];
 	int64_t r;
@@ -682,7 +710,7 @@ INLINE int64_t join_squares_8(uint8_t *dst, const uint8_t *src, const struct eng
 		struct engine_join there = join_from(join, c, r);
 
 		there.lines = (uint8_t (*)[64])lines;
-		square_8(&square, true, false, &there, is_between);
+		square_8(&square, true, false, &there, loads);
 	}
 	UNROLL
 	for (int k = 0; k < 8; k++)
@@ -696,9 +724,14 @@ INLINE int64_t join_whole_squares_8(uint8_t *dst, const uint8_t *src,
 {
 	if (tile->extents[0] - c < 8)
 		return 0;
-	return join->has_shared && join->leaves_shared ?
-		join_squares_8(dst, src, join, tile, c, true) :
-		join_squares_8(dst, src, join, tile, c, false);
+	switch (choose_loads(join)) {
+	case BETWEEN_TILES:
+		return join_squares_8(dst, src, join, tile, c, BETWEEN_TILES);
+	case ACROSS_LINES:
+		return join_squares_8(dst, src, join, tile, c, ACROSS_LINES);
+	default:
+		return join_squares_8(dst, src, join, tile, c, BY_LINES);
+	}
 }
 
 /* first: how many rows of the columns from c on are joined already. */

@@ -251,6 +251,14 @@ static void rows_of_several_loops_go_on_in_lines_that_wait(void **state)
 	check_staged(&(struct permutation){ 2, 4, { 5, 13, 61, 37 }, { 3, 1, 2, 0 }, 0, { 0, 0 } });
 }
 
+/* None waits for what is before it, though the loops that it is made of end within lines. */
+static void rows_of_several_loops_are_whole_lines(void **state)
+{
+	(void)state;
+	check_staged(&(struct permutation){ 2, 3, { 20, 16, 103 }, { 2, 1, 0 }, 0, { 0, 0 } });
+	check_staged(&(struct permutation){ 3, 4, { 12, 6, 37, 13 }, { 3, 2, 1, 0 }, 0, { 0, 8 } });
+}
+
 /* A strip is then one run: what is after a whole column is the next one. */
 static void short_rows_go_on_into_each_other(void **state)
 {
@@ -701,6 +709,7 @@ int main(void)
 		cmocka_unit_test(rows_of_two_loops_are_packed_ahead),
 		cmocka_unit_test(plan_tells_that_rows_are_packed_ahead),
 		cmocka_unit_test(rows_of_several_loops_go_on_in_lines_that_wait),
+		cmocka_unit_test(rows_of_several_loops_are_whole_lines),
 		cmocka_unit_test(short_rows_go_on_into_each_other),
 		cmocka_unit_test(columns_of_most_of_a_line_go_on_into_each_other),
 		cmocka_unit_test(columns_of_whole_lines_go_on_into_each_other_within_lines),

@@ -355,7 +355,7 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 	staging->bite = height;
 	if (size > 1 && staging->stream_kernel && !staging->packing_kernel)
 		staging->bite = min(height, max(1, DIRECT_BYTES / (width * size * line)) * line);
-	memcpy(staging->panel, staging->tile, sizeof(staging->panel));
+	memcpy(staging->panel, staging->strip, sizeof(staging->panel));
 	staging->panel[columns] = staging->block[columns];
 	staging->panel[last] = staging->block[last];
 }

@@ -36,7 +36,7 @@ struct engine_staging {
 	int64_t strip[DRM_TESSERA_MAX_RANK];	/* of a strip */
 	int64_t tile[DRM_TESSERA_MAX_RANK];	/* and of the tiles that it has */
 	bool are_tiles;				/* each strip is one */
-	int64_t panel[DRM_TESSERA_MAX_RANK];	/* then: all tiles of a block's rows and columns */
+	int64_t panel[DRM_TESSERA_MAX_RANK];	/* a strip of all rows and columns of a block */
 	int64_t bite;				/* rows of it that are streamed at a time */
 	bool has_lines;				/* the destination's rows begin with lines */
 	engine_tile_kernel *stream_kernel;	/* then: to these, or NULL */

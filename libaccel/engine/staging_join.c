@@ -4,7 +4,6 @@
  * puts the lines together as it transposes, or finds that they are lines of columns shifted.
  */
 #include "place.h"
-#include "shifted.h"
 #include "staging_pipeline.h"
 
 /*
@@ -20,8 +19,7 @@
 _Static_assert(PIECE_BYTES / 2 * 3 <= STAGED_BYTES && MAX_ROWS * LINE_BYTES <= STAGED_BYTES,
 	       "the staging buffer has room for a piece");
 
-/* Lists the rows of a strip, unless the one before it has the same. */
-static void list_rows(struct pipeline *pipeline, const int64_t *src_strides)
+void engine_staging_list_rows(struct pipeline *pipeline, const int64_t *src_strides)
 {
 	const struct steps *strips = &pipeline->strips;
 	const uint32_t columns = pipeline->move->staging.src_loop, rank = strips->rank;
@@ -234,7 +232,7 @@ static void join_block(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64
 	const int64_t *strides;
 	const uint8_t *src = source_of_strip(pipeline, &strides);
 
-	list_rows(pipeline, strides);
+	engine_staging_list_rows(pipeline, strides);
 	if (move->staging.packed_join_kernel)
 		pack_and_join(pipeline, dst, src, lines, count);
 	else
@@ -326,26 +324,4 @@ bool engine_staging_chain_strip(struct pipeline *pipeline, int64_t bytes)
 		return false;
 	chain_columns(pipeline, n, dst, count, bytes / count);
 	return true;
-}
-
-void engine_staging_shift_strip(struct pipeline *pipeline, int64_t bytes)
-{
-	const struct engine_move *move = pipeline->move;
-	const struct steps *strips = &pipeline->strips;
-	const uint32_t columns = move->staging.src_loop;
-	const int64_t first = strips->at[columns], count = step_extent(strips, columns);
-	const int64_t *strides;
-	const uint8_t *src = source_of_strip(pipeline, &strides);
-
-	list_rows(pipeline, strides);
-	engine_staging_fetch_beside(pipeline, bytes);
-	engine_transpose_shifted(destination_of_strip(pipeline), src, &(struct engine_shifted){
-		.places = pipeline->rows.places,
-		.num_rows = pipeline->rows.count,
-		.num_columns = count,
-		.size = move->size,
-		.is_begun = first > 0,
-		.goes_on = first + count < move->nest.extents[columns],
-		.kernel = pipeline->shifted_kernel,
-	});
 }

@@ -151,7 +151,12 @@ void engine_staging_note_joined(struct pipeline *pipeline);
  */
 bool engine_staging_chain_strip(struct pipeline *pipeline, int64_t bytes);
 
-/* Transposes a strip whose columns go on into each other within lines, by whole lines. */
+/* Lists the rows of a strip, unless the one before it has the same. */
+void engine_staging_list_rows(struct pipeline *pipeline, const int64_t *src_strides);
+
+/* --- staging_shift.c: strips whose columns go on into each other within lines ----------------- */
+
+/* Transposes a strip of whole columns by whole lines. */
 void engine_staging_shift_strip(struct pipeline *pipeline, int64_t bytes);
 
 #endif /* TESSERA_ENGINE_STAGING_PIPELINE_H */

@@ -155,7 +155,7 @@ static void choose_way(struct pipeline *pipeline, bool is_cut_at_lines)
 			      ((uintptr_t)pipeline->dst % LINE_BYTES == 0 || is_cut_at_lines);
 	if (!pipeline->is_direct)
 		pipeline->shifted_kernel = choose_shifted_kernel(pipeline);
-	if (staging->are_tiles && pipeline->is_direct)
+	if (pipeline->is_direct ? staging->are_tiles : !!pipeline->shifted_kernel)
 		pipeline->strips.step = staging->panel;
 	if (staging->join_kernel && !pipeline->is_direct)
 		pipeline->strips.order = staging->across;

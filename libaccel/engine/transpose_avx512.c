@@ -272,7 +272,7 @@ INLINE void square_##size(const struct square *square, bool is_whole, bool strea
 		if (!is_whole)									\
 			load_rows(r + group, group, N, square, &from, columns);			\
 		else if (join)									\
-			load_joined_rows(r + group, group, N, square, join, loads);	\
+			load_joined_rows(r + group, group, N, square, join, loads);		\
 		else										\
 			load_whole_rows(r + group, group, N, square, &from, streams);		\
 		if (owns && !IS_NARROW)								\
@@ -505,7 +505,7 @@ INLINE void edge_##size(const struct square *square, int64_t width, bool streams
 	const bool can_stream = streams && square->num_rows >= SIDE;				\
 												\
 	if (width == SIDE)									\
-		square_##size(square, false, can_stream, join, BY_LINES);				\
+		square_##size(square, false, can_stream, join, BY_LINES);			\
 	else											\
 		quarter_##size(square, can_stream, join);					\
 }												\
@@ -886,6 +886,27 @@ DEFINE_MATCH(2, 1)
 DEFINE_MATCH(4, 2)
 DEFINE_MATCH(8, 3)
 
+/*
+ * To the staging buffer. Rows are not in the first cache, and are gone along: by lanes, what goes
+ * across lines would be read from there four times.
+ */
+TARGET static void stage_4(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+{
+	enum { SIDE = 16 };
+	const int64_t columns = tile->extents[0], rows = tile->extents[1];
+
+	if (!engine_loads_across() || columns < SIDE || rows < SIDE) {
+		match_4(dst, src, tile);
+		return;
+	}
+	for (int64_t row = 0; row < rows; row += SIDE) {
+		const int64_t r = min(row, rows - SIDE);
+
+		for (int64_t c = 0; c < columns; c += SIDE)
+			transpose_at_4(dst, src, tile, min(c, columns - SIDE), r, SIDE, false);
+	}
+}
+
 INLINE void stream_lines_beside(uint8_t *dst, const uint8_t *src, const struct engine_tile *rows,
 				const uint8_t *next, bool fetches)
 {
@@ -1009,6 +1030,7 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 		match_1, match_2, match_4, match_8, transpose_16, transpose_32,
 		transpose_64,
 	},
+	.stage = { [2] = stage_4 },
 	.stream_transpose = {
 		stream_transpose_1, stream_transpose_2, stream_transpose_4, stream_transpose_8,
 		stream_transpose_16, stream_transpose_32, stream_transpose_64,

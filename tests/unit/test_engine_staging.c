@@ -312,6 +312,11 @@ static void columns_of_whole_lines_go_on_into_each_other_within_lines(void **sta
 			check_within_lines(&(struct permutation){
 				shift, 3, { rows, 3, 720 }, { 2, 1, 0 }, 0, { offset, 0 }
 			});
+			/* rows a page apart, which have the same sets of the first cache */
+			check_within_lines(&(struct permutation){
+				shift, 3, { 2, rows, 4096 >> shift }, { 0, 2, 1 }, 0,
+				{ offset, i % 2 ? 20 : 0 }
+			});
 		}
 	}
 }

@@ -468,6 +468,19 @@ INLINE bool goes_by_lanes(const struct engine_tile *tile, int64_t size)
 	       !engine_is_crowded(src_stride, size);
 }
 
+/*
+ * How many columns are done together, along as many rows as a square has. So many lines of the
+ * destination are under way as find room in the sets of the first cache in which they begin, 8 in
+ * each.
+ */
+INLINE int64_t choose_panel(const struct engine_tile *tile, int64_t side)
+{
+	if (!engine_follows_rows() || tile->extents[0] < 2 * side)
+		return side;
+	return max(side, min(4 * side, 8 * engine_rows_until_back(tile->dst_strides[0], 32, 16)) /
+			 side * side);
+}
+
 /* The square or quarter that begins at a point of the tile. */
 INLINE struct square square_at(uint8_t *dst, const uint8_t *src, const int64_t *places,
 			       const struct engine_tile *tile, int64_t column, int64_t row,
@@ -492,7 +505,7 @@ INLINE bool are_lines(const uint8_t *src, const struct engine_tile *tile, int64_
 }
 
 /*
- * Down the rows of a strip of the source, so that the destination is written along its lines; what
+ * Down the rows of a panel of the source, so that the destination is written along its lines; what
  * is streamed, along a few rows of the source: the CPU follows no more of them. The last squares
  * and groups end where the tile does, and overlap those before: storing by masks takes longer. The
  * edges have functions of their own: they need many registers.
@@ -520,7 +533,7 @@ TARGET static void strided_edge_##size(const struct square *given, int64_t width
 												\
 INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src,				\
 				const struct engine_tile *tile, int64_t c, int64_t r,		\
-				int64_t width, bool streams)					\
+				int64_t width, bool streams, int64_t ahead)			\
 {												\
 	enum { SIDE = 64 / (size) };								\
 	const struct square square = square_at(dst, src, NULL, tile, c, r, size);		\
@@ -538,14 +551,14 @@ INLINE void transpose_at_##size(uint8_t *dst, const uint8_t *src,				\
 		strided_edge_##size(&edge, width, streams);					\
 		return;										\
 	}											\
-	if (tile->ahead)									\
-		engine_fetch_after(square.src, square.src_stride, SIDE,				\
-				   tile->ahead);						\
+	if (ahead)										\
+		engine_fetch_after(square.src, square.src_stride, SIDE, ahead);			\
 	square_##size(&square, true, streams, NULL, BY_LINES);					\
 }												\
 												\
 INLINE void transpose_rest_##size(uint8_t *dst, const uint8_t *src,				\
-				  const struct engine_tile *tile, int64_t c, int64_t r)		\
+				  const struct engine_tile *tile, int64_t c, int64_t r,		\
+				  int64_t ahead)						\
 {												\
 	enum { N = 16 / (size), SIDE = 64 / (size) };						\
 	const int64_t rows = tile->extents[1];							\
@@ -560,40 +573,72 @@ INLINE void transpose_rest_##size(uint8_t *dst, const uint8_t *src,				\
 												\
 		group_##size(&group);								\
 	} else {										\
-		transpose_at_##size(dst, src, tile, c, r ? rows - SIDE : 0, SIDE, false);	\
+		transpose_at_##size(dst, src, tile, c, r ? rows - SIDE : 0, SIDE, false,	\
+				    ahead);							\
+	}											\
+}												\
+												\
+/* Columns of whole squares, side by side before those below. */				\
+INLINE void panel_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
+			 int64_t first, int64_t count, int64_t ahead)				\
+{												\
+	enum { SIDE = 64 / (size) };								\
+	const int64_t end = first + count;							\
+	int64_t r = 0;										\
+												\
+	for (; r + SIDE <= tile->extents[1]; r += SIDE)						\
+		for (int64_t c = first; c < end; c += SIDE)					\
+			transpose_at_##size(dst, src, tile, c, r, SIDE, false, ahead);		\
+	for (int64_t c = first; c < end && r < tile->extents[1]; c += SIDE)			\
+		transpose_rest_##size(dst, src, tile, c, r, ahead);				\
+}												\
+												\
+/* Fewer columns, or those of few rows. */							\
+INLINE void narrow_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
+			  int64_t c, int64_t width)						\
+{												\
+	for (int64_t r = 0; r < tile->extents[1]; r += 64 / (size)) {				\
+		const struct square edge = square_at(dst, src, NULL, tile, c, r, size);		\
+												\
+		strided_edge_##size(&edge, width, false);					\
+	}											\
+}												\
+												\
+INLINE void squares_##size(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,	\
+			   int64_t panel)							\
+{												\
+	enum { SIDE = 64 / (size) };								\
+	const int64_t columns = tile->extents[0], ahead = panel > SIDE ? 0 : tile->ahead;	\
+	int64_t count;										\
+												\
+	for (int64_t c = 0; c < columns; c += count) {						\
+		count = choose_width(tile, c, SIDE);						\
+		if (engine_is_last_one(c, columns, size)) {					\
+			engine_copy_one(dst + c * tile->dst_strides[0], size, src + c * (size),	\
+					tile->src_strides[1], tile->extents[1], size);		\
+		} else if (count < SIDE) {							\
+			narrow_##size(dst, src, tile, c, count);				\
+		} else {									\
+			count = max(SIDE, min(panel, columns - c) / SIDE * SIDE);		\
+			panel_##size(dst, src, tile, c ? min(c, columns - SIDE) : 0, count,	\
+				     ahead);							\
+		}										\
 	}											\
 }												\
 												\
 TARGET static void transpose_##size(uint8_t *dst, const uint8_t *src,				\
 				    const struct engine_tile *tile)				\
 {												\
-	enum { SIDE = 64 / (size) };								\
-	int64_t width;										\
+	const int64_t panel = choose_panel(tile, 64 / (size));					\
+	struct engine_tile lanes;								\
 												\
-	if (goes_by_lanes(tile, size)) {							\
-		engine_lanes_avx512[shift](dst, src, tile);					\
+	if (!goes_by_lanes(tile, size)) {							\
+		squares_##size(dst, src, tile, panel);						\
 		return;										\
 	}											\
-	for (int64_t c = 0; c < tile->extents[0]; c += width) {					\
-		int64_t first = c, r = 0;							\
-												\
-		if (engine_is_last_one(c, tile->extents[0], size)) {				\
-			engine_copy_one(dst + c * tile->dst_strides[0], size, src + c * (size),	\
-					tile->src_strides[1], tile->extents[1], size);		\
-			return;									\
-		}										\
-		width = choose_width(tile, c, SIDE);						\
-		if (c && width == SIDE)								\
-			first = min(c, tile->extents[0] - SIDE);				\
-		for (; r + SIDE <= tile->extents[1]; r += SIDE)					\
-			transpose_at_##size(dst, src, tile, first, r, width, false);		\
-		if (r == tile->extents[1])							\
-			continue;								\
-		if (width == SIDE)								\
-			transpose_rest_##size(dst, src, tile, first, r);			\
-		else										\
-			transpose_at_##size(dst, src, tile, c, r, width, false);		\
-	}											\
+	lanes = *tile;										\
+	lanes.ahead = panel > 64 / (size) ? 0 : tile->ahead;					\
+	engine_lanes_avx512[shift](dst, src, &lanes);						\
 }												\
 												\
 TARGET static void stream_transpose_##size(uint8_t *dst, const uint8_t *src,			\
@@ -609,7 +654,7 @@ TARGET static void stream_transpose_##size(uint8_t *dst, const uint8_t *src,			\
 	for (int64_t r = 0; r < tile->extents[1]; r += SIDE) {					\
 		for (int64_t c = 0; c < tile->extents[0]; c += width) {				\
 			width = choose_width(tile, c, SIDE);					\
-			transpose_at_##size(dst, src, tile, c, r, width, true);			\
+			transpose_at_##size(dst, src, tile, c, r, width, true, tile->ahead);	\
 		}										\
 	}											\
 }
@@ -903,7 +948,7 @@ TARGET static void stage_4(uint8_t *dst, const uint8_t *src, const struct engine
 		const int64_t r = min(row, rows - SIDE);
 
 		for (int64_t c = 0; c < columns; c += SIDE)
-			transpose_at_4(dst, src, tile, min(c, columns - SIDE), r, SIDE, false);
+			transpose_at_4(dst, src, tile, min(c, columns - SIDE), r, SIDE, false, 0);
 	}
 }
 

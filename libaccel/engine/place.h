@@ -192,7 +192,8 @@ static inline __attribute__((always_inline)) void engine_copy_one(uint8_t *dst, 
 		memcpy(dst + i * dst_stride, src + i * src_stride, size);
 }
 
-/* The first cache has 64 sets of 8 lines, which repeat after so many bytes. */
+/* The first cache has 64 sets of so many lines, or more, which repeat after so many bytes. */
+#define ENGINE_SET_LINES	8
 #define ENGINE_SETS_BYTES	4096
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Strips whose columns go on in lines that wait, or are runs that go on into each other: a kernel
- * puts the lines together as it transposes, or finds that they are lines of columns shifted.
+ * puts the lines together as it transposes.
  */
 #include "place.h"
 #include "staging_pipeline.h"

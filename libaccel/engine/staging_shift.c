@@ -10,9 +10,6 @@
 #include "place.h"
 #include "staging_pipeline.h"
 
-/* Lines that a set of the first cache has room for. */
-#define WAYS		8
-
 /* What is streamed, and fetched, at a time. */
 #define BITE_BYTES	8192
 
@@ -42,7 +39,7 @@ static void shift_rows(int64_t *places, const struct row_list *rows, int64_t fir
  */
 static int64_t choose_height(const struct pipeline *pipeline, int64_t src_stride)
 {
-	const int64_t most = WAYS * engine_rows_until_back(src_stride, 16, 8);
+	const int64_t most = ENGINE_SET_LINES * engine_rows_until_back(src_stride, 16, 8);
 	const int64_t line = LINE_BYTES / pipeline->move->size, count = pipeline->rows.count;
 
 	if (!pipeline->run->plan->isa->transpose->loads_lines || count <= most)

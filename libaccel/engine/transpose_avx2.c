@@ -365,9 +365,9 @@ static bool do_sides_meet(const uint8_t *dst, const uint8_t *src, const struct e
 
 /*
  * How many columns a strip has: as many lines of the destination are under way then as find room in
- * the sets of the first cache in which they begin, 8 in each. Where rows crowd each other theirs
- * are gone before the next strip comes, so they are read whole. What has been packed does not come
- * from afar, and the fewer lines are under way the better; and where both sides have the same sets,
+ * the sets of the first cache in which they begin. Where rows crowd each other theirs are gone
+ * before the next strip comes, so they are read whole. What has been packed does not come from
+ * afar, and the fewer lines are under way the better; and where both sides have the same sets,
  * unless rows stay in them.
  */
 static int64_t choose_strip(const uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
@@ -376,7 +376,7 @@ static int64_t choose_strip(const uint8_t *dst, const uint8_t *src, const struct
 	const int64_t line = LINE_BYTES / size, square = max(1, 16 / size);
 	const int64_t src_stride = tile->src_strides[1];
 	const int64_t sets = engine_rows_until_back(tile->dst_strides[0], 16, 16);
-	int64_t columns = min(8, line) * sets;
+	int64_t columns = min(ENGINE_SET_LINES, line) * sets;
 
 	if (!tile->ahead && sets <= 4)
 		return square;

@@ -470,15 +470,16 @@ INLINE bool goes_by_lanes(const struct engine_tile *tile, int64_t size)
 
 /*
  * How many columns are done together, along as many rows as a square has. So many lines of the
- * destination are under way as find room in the sets of the first cache in which they begin, 8 in
- * each.
+ * destination are under way as find room in the sets of the first cache in which they begin.
  */
 INLINE int64_t choose_panel(const struct engine_tile *tile, int64_t side)
 {
+	int64_t most;
+
 	if (!engine_follows_rows() || tile->extents[0] < 2 * side)
 		return side;
-	return max(side, min(4 * side, 8 * engine_rows_until_back(tile->dst_strides[0], 32, 16)) /
-			 side * side);
+	most = ENGINE_SET_LINES * engine_rows_until_back(tile->dst_strides[0], 32, 16);
+	return max(side, min(4 * side, most) / side * side);
 }
 
 /* The square or quarter that begins at a point of the tile. */

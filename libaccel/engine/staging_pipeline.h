@@ -154,9 +154,9 @@ bool engine_staging_chain_strip(struct pipeline *pipeline, int64_t bytes);
 /* Lists the rows of a strip, unless the one before it has the same. */
 void engine_staging_list_rows(struct pipeline *pipeline, const int64_t *src_strides);
 
-/* --- staging_shift.c: strips whose columns go on into each other within lines ----------------- */
+/* --- staging_shift.c: panels whose columns go on into each other within lines ----------------- */
 
-/* Transposes a strip of whole columns by whole lines. */
-void engine_staging_shift_strip(struct pipeline *pipeline, int64_t bytes);
+/* Transposes a panel of whole columns by whole lines. Returns as streaming one does. */
+int engine_staging_shift_panel(struct pipeline *pipeline);
 
 #endif /* TESSERA_ENGINE_STAGING_PIPELINE_H */

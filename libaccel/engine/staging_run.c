@@ -33,14 +33,21 @@ _Static_assert(SHARED_PLACE + MAX_ROWS * LINE_BYTES <= ENGINE_SCRATCH_BYTES,
 
 _Static_assert(PACKED_BYTES <= ENGINE_SCRATCH_BYTES / 2 - 2048, "half of scratch has room for it");
 
-/* Panels, or strips, of a block whose destination's rows begin with lines. */
+/* A panel, or strip, whose lines all go to where they are at home. */
+static int run_strip_directly(struct pipeline *pipeline)
+{
+	if (pipeline->shifted_kernel)
+		return engine_staging_shift_panel(pipeline);
+	return pipeline->move->staging.are_tiles ? engine_staging_stream_panel(pipeline) :
+						   engine_staging_stream_strip(pipeline);
+}
+
 static int run_strips_directly(struct pipeline *pipeline)
 {
 	int error;
 
 	do {
-		error = pipeline->move->staging.are_tiles ? engine_staging_stream_panel(pipeline) :
-							    engine_staging_stream_strip(pipeline);
+		error = run_strip_directly(pipeline);
 	} while (!error && next_step(&pipeline->strips));
 	return error;
 }
@@ -53,9 +60,7 @@ static int64_t run_strips_beside(struct pipeline *pipeline)
 	if (bytes)
 		return bytes;
 	bytes = step_bytes(&pipeline->strips, pipeline->move->size);
-	if (pipeline->shifted_kernel)
-		engine_staging_shift_strip(pipeline, bytes);
-	else if (!engine_staging_chain_strip(pipeline, bytes))
+	if (!engine_staging_chain_strip(pipeline, bytes))
 		engine_staging_stage_strip(pipeline, bytes);
 	return bytes;
 }
@@ -79,7 +84,8 @@ static int run_block(struct pipeline *pipeline, const struct steps *blocks)
 	else if (pipeline->move->staging.packs)
 		engine_staging_pack_block(pipeline, blocks);
 	enter_step(&pipeline->strips, blocks);
-	return pipeline->is_direct ? run_strips_directly(pipeline) : run_strips(pipeline);
+	return pipeline->is_direct || pipeline->shifted_kernel ? run_strips_directly(pipeline) :
+								 run_strips(pipeline);
 }
 
 static int run_blocks(struct pipeline *pipeline, struct steps *blocks)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Strips whose columns are whole lines long and go on into each other in the destination, but begin
+ * Panels whose columns are whole lines long and go on into each other in the destination, but begin
  * within lines. From line to line each column is the end of one and the beginning of the next: as
  * if rows began later, and the first ones of them came last, from the next column. So they are
  * transposed to whole lines, as columns are that begin with lines.
@@ -47,9 +47,12 @@ static int64_t choose_height(const struct pipeline *pipeline, int64_t src_stride
 	return max(line, most);
 }
 
-/* Streams so many columns of whole lines, and fetches as much of the next block, bite by bite. */
-static void stream_columns(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
-			   const int64_t *places, int64_t count, int64_t height)
+/*
+ * Streams so many columns of whole lines, and fetches as much of the next block, bite by bite.
+ * Returns as streaming a panel does.
+ */
+static int stream_columns(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+			  const int64_t *places, int64_t count, int64_t height)
 {
 	static const uint8_t fill[LINE_BYTES];
 	const int64_t num_rows = pipeline->rows.count, size = pipeline->move->size;
@@ -59,8 +62,9 @@ static void stream_columns(struct pipeline *pipeline, uint8_t *dst, const uint8_
 		.dst_strides = { num_rows * size, size },
 		.src_strides = { size },
 	};
+	int error = 0;
 
-	for (int64_t r = 0; r < num_rows; r += height) {
+	for (int64_t r = 0; r < num_rows && !error; r += height) {
 		const struct engine_rows rows = {
 			.places = places + r,
 			.fill = fill,
@@ -68,39 +72,46 @@ static void stream_columns(struct pipeline *pipeline, uint8_t *dst, const uint8_
 		};
 
 		tile.extents[1] = min(height, num_rows - r);
-		for (int64_t c = 0; c < count; c += width) {
+		for (int64_t c = 0; c < count && !error; c += width) {
+			int64_t bytes;
+
 			tile.extents[0] = min(width, count - c);
-			engine_staging_fetch_beside(pipeline,
-						    tile.extents[0] * tile.extents[1] * size);
+			bytes = tile.extents[0] * tile.extents[1] * size;
+			engine_staging_fetch_beside(pipeline, bytes);
 			pipeline->shifted_kernel(dst + c * tile.dst_strides[0] + r * size,
 						 src + c * size, &rows, &tile);
+			error = engine_run_advance(pipeline->run, (uint64_t)bytes);
 		}
 	}
+	return error;
 }
 
-void engine_staging_shift_strip(struct pipeline *pipeline, int64_t bytes)
+int engine_staging_shift_panel(struct pipeline *pipeline)
 {
 	const struct engine_move *move = pipeline->move;
 	const struct steps *strips = &pipeline->strips;
 	const uint32_t columns = move->staging.src_loop;
 	const int64_t first = strips->at[columns], count = step_extent(strips, columns);
 	const bool goes_on = first + count < move->nest.extents[columns];
-	const int64_t size = move->size, column_bytes = bytes / count;
+	const int64_t size = move->size;
 	const int64_t *strides;
 	const uint8_t *src = source_of_strip(pipeline, &strides);
 	uint8_t *dst = destination_of_strip(pipeline);
 	const int64_t head = (int64_t)(-(uintptr_t)dst % LINE_BYTES);
-	int64_t places[MAX_ROWS];
+	int64_t places[MAX_ROWS], column_bytes;
+	int error;
 
 	engine_staging_list_rows(pipeline, strides);
 	shift_rows(places, &pipeline->rows, head / size, size);
 	if (!first)
 		copy_rows(dst, src, pipeline->rows.places, head / size, size);
-	stream_columns(pipeline, dst + head, src, places, goes_on ? count : count - 1,
-		       choose_height(pipeline, strides[pipeline->strips.rank - 1]));
-	if (goes_on)
-		return;
+	error = stream_columns(pipeline, dst + head, src, places, goes_on ? count : count - 1,
+			       choose_height(pipeline, strides[strips->rank - 1]));
+	if (error || goes_on)
+		return error;
+	column_bytes = pipeline->rows.count * size;
 	copy_rows(dst + head + (count - 1) * column_bytes, src + (count - 1) * size, places,
 		  pipeline->rows.count - head / size, size);
 	engine_staging_fetch_beside(pipeline, column_bytes);
+	return engine_run_advance(pipeline->run, (uint64_t)column_bytes);
 }

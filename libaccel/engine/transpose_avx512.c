@@ -469,14 +469,15 @@ INLINE bool goes_by_lanes(const struct engine_tile *tile, int64_t size)
 }
 
 /*
- * How many columns are done together, along as many rows as a square has. So many lines of the
- * destination are under way as find room in the sets of the first cache in which they begin.
+ * How many columns are done together, along as many rows as a square has: four squares, or as many
+ * as there is room for of the destination's lines, in the sets of the first cache in which they
+ * begin. Where that is more than one square nothing is asked for ahead, by lanes neither.
  */
 INLINE int64_t choose_panel(const struct engine_tile *tile, int64_t side)
 {
 	int64_t most;
 
-	if (!engine_follows_rows() || tile->extents[0] < 2 * side)
+	if (!engine_goes_along_rows() || tile->extents[0] < 2 * side)
 		return side;
 	most = ENGINE_SET_LINES * engine_rows_until_back(tile->dst_strides[0], 32, 16);
 	return max(side, min(4 * side, most) / side * side);
@@ -934,7 +935,7 @@ DEFINE_MATCH(8, 3)
 
 /*
  * To the staging buffer. Rows are not in the first cache, and are gone along: by lanes, what goes
- * across lines would be read from there four times.
+ * across lines would be read from there four times. Other sizes gained nothing by it.
  */
 TARGET static void stage_4(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
 {

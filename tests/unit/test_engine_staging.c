@@ -321,6 +321,56 @@ static void columns_of_whole_lines_go_on_into_each_other_within_lines(void **sta
 	}
 }
 
+/* What has been told of a run, and the most that it was at a time. */
+struct telling {
+	uint64_t progress;
+	uint64_t before;
+	uint64_t most;
+};
+
+static bool note_progress(void *context)
+{
+	struct telling *telling = context;
+
+	telling->most = max(telling->most, telling->progress - telling->before);
+	telling->before = telling->progress;
+	return true;
+}
+
+/* Blocks of such columns have more bytes than are to be stored before progress is told. */
+static void progress_of_columns_within_lines_is_told_in_small_steps(void **state)
+{
+	struct engine_job *job = permutation_job(&(struct permutation){
+		2, 3, { 2, 64, 4096 }, { 0, 2, 1 }, 0, { 4, 0 }
+	});
+	uint8_t *source = calloc(1, job->operands[1].buffer.size);
+	uint8_t *destination = aligned_alloc(64, job->operands[0].buffer.size + 60);
+	struct telling telling = { 0 };
+	const uint32_t cancel = 1;
+	const struct engine_control control = {
+		.progress = &telling.progress,
+		.cancel = &cancel,
+		.may_go_on = note_progress,
+		.context = &telling,
+	};
+	struct engine_fault fault = { 0 };
+	struct engine_plan *plan;
+
+	(void)state;
+	assert_non_null(source);
+	assert_non_null(destination);
+	job->operands[0].buffer.base = destination;
+	job->operands[1].buffer.base = source;
+	plan = create_large_plan(job);
+	assert_int_equal(engine_plan_run(plan, &control, &fault), 0);
+	assert_int_equal(telling.progress, 2 * 64 * 4096 * 4);
+	assert_true(telling.most < 2 * ENGINE_REPORT_BYTES);
+	engine_plan_destroy(plan);
+	free(destination);
+	free(source);
+	free(job);
+}
+
 /* Strips are as long as columns are apart, but for the last ones. What is stored is not defined. */
 static void columns_that_overlap_stay_in_their_memory(void **state)
 {
@@ -718,6 +768,7 @@ int main(void)
 		cmocka_unit_test(short_rows_go_on_into_each_other),
 		cmocka_unit_test(columns_of_most_of_a_line_go_on_into_each_other),
 		cmocka_unit_test(columns_of_whole_lines_go_on_into_each_other_within_lines),
+		cmocka_unit_test(progress_of_columns_within_lines_is_told_in_small_steps),
 		cmocka_unit_test(columns_that_overlap_stay_in_their_memory),
 		cmocka_unit_test(columns_of_large_elements_go_on_into_each_other),
 		cmocka_unit_test(few_planes_are_stored_to_the_caches),

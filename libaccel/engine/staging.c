@@ -38,6 +38,9 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define STAGED_STRIP_BYTES	4096
 #define RUN_BYTES	256
 
+/* Where runs begin within lines what waits for each is put before it: they are twice as long. */
+#define WAITING_STRIP_BYTES	(2 * STAGED_STRIP_BYTES)
+
 /*
  * Rows of the source itself may begin within lines: strips that go by way of the staging buffer
  * have so many of each row, lest too many are shared with the strips beside.
@@ -324,7 +327,9 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 	const int64_t line = max(1, LINE_BYTES / size);
 	const bool is_joined = staging->join_kernel && !staging->stream_kernel;
 	const int64_t strip_bytes = staging->stream_kernel ? DIRECT_BYTES :
-				    is_joined ? JOINED_BYTES : STAGED_STRIP_BYTES;
+				    is_joined ? JOINED_BYTES :
+				    staging->has_lines ? STAGED_STRIP_BYTES :
+							 WAITING_STRIP_BYTES;
 	int64_t width = min(staging->block[columns], line);
 	int64_t height, bytes, run_bytes;
 

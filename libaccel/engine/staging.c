@@ -189,6 +189,24 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 	}
 }
 
+/*
+ * So much of the destination's rows, or less where that leaves the source's whole: if these go on
+ * into each other, all that a block has of them is one run then, and nothing is to be packed. What
+ * is computed always is.
+ */
+static int64_t shorten_for_whole_rows(const struct engine_staging *staging,
+				      const struct engine_nest *nest, int64_t size,
+				      int64_t dst_run, int64_t src_run, int64_t most)
+{
+	const int64_t extent = nest->extents[staging->src_loop];
+	const int64_t run = most / (extent * size) * size / LINE_BYTES * LINE_BYTES;
+
+	if (staging->pack_row || !run || extent * size > src_run + excess(staging, SRC, src_run) ||
+	    next_in_run(nest, SRC, extent * staging->src_size) == nest->rank)
+		return dst_run;
+	return min(dst_run, run);
+}
+
 /* With rows as long as they are wanted, and then as many of them as there is room for. */
 static void choose_block(struct engine_staging *staging, const struct engine_nest *nest,
 			 int64_t size, bool is_staged, bool are_pieces)
@@ -200,6 +218,8 @@ static void choose_block(struct engine_staging *staging, const struct engine_nes
 
 	if (are_pieces)
 		dst_run = min(dst_run, PACKED_DST_RUN * size);
+	if (is_staged)
+		dst_run = shorten_for_whole_rows(staging, nest, size, dst_run, src_run, most);
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
 	widen_block(staging, nest, DST, last, size, dst_run, most);

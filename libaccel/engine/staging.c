@@ -152,6 +152,20 @@ static int64_t excess(const struct engine_staging *staging, uint32_t stream, int
 	return staging->packing_kernel ? 0 : wanted;
 }
 
+/*
+ * Whether a block has the source's rows whole, where they go on into each other: all that it has of
+ * them is one run then, and nothing is to be packed. What is computed always is.
+ */
+static bool takes_whole_rows(const struct engine_staging *staging, const struct engine_nest *nest,
+			     int64_t size)
+{
+	const int64_t extent = nest->extents[staging->src_loop];
+
+	return !staging->pack_row &&
+	       extent * size <= STAGED_SRC_RUN_BYTES + excess(staging, SRC, STAGED_SRC_RUN_BYTES) &&
+	       next_in_run(nest, SRC, extent * staging->src_size) == nest->rank - 1;
+}
+
 /* So much of a loop, whole lines of it, or all if that is not much more. */
 static int64_t cut_loop(const struct engine_staging *staging, uint32_t stream, int64_t extent,
 			int64_t wanted, int64_t most, int64_t line)
@@ -190,36 +204,23 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 }
 
 /*
- * So much of the destination's rows, or less where that leaves the source's whole: if these go on
- * into each other, all that a block has of them is one run then, and nothing is to be packed. What
- * is computed always is.
+ * With rows as long as they are wanted, and then as many of them as there is room for; or of the
+ * destination's what leaves the source's whole.
  */
-static int64_t shorten_for_whole_rows(const struct engine_staging *staging,
-				      const struct engine_nest *nest, int64_t size,
-				      int64_t dst_run, int64_t src_run, int64_t most)
-{
-	const int64_t extent = nest->extents[staging->src_loop];
-	const int64_t run = most / (extent * size) * size / LINE_BYTES * LINE_BYTES;
-
-	if (staging->pack_row || !run || extent * size > src_run + excess(staging, SRC, src_run) ||
-	    next_in_run(nest, SRC, extent * staging->src_size) == nest->rank)
-		return dst_run;
-	return min(dst_run, run);
-}
-
-/* With rows as long as they are wanted, and then as many of them as there is room for. */
 static void choose_block(struct engine_staging *staging, const struct engine_nest *nest,
 			 int64_t size, bool is_staged, bool are_pieces)
 {
 	const uint32_t last = nest->rank - 1;
 	const int64_t src_run = is_staged || are_pieces ? STAGED_SRC_RUN_BYTES : SRC_RUN_BYTES;
-	const int64_t most = staging->packs || is_staged ? BLOCK_BYTES : LARGE_BLOCK_BYTES;
+	const bool is_small = staging->packs || (is_staged && !staging->has_whole_rows);
+	const int64_t most = is_small ? BLOCK_BYTES : LARGE_BLOCK_BYTES;
 	int64_t dst_run = DST_RUN_BYTES;
 
 	if (are_pieces)
 		dst_run = min(dst_run, PACKED_DST_RUN * size);
-	if (is_staged)
-		dst_run = shorten_for_whole_rows(staging, nest, size, dst_run, src_run, most);
+	if (staging->has_whole_rows)
+		dst_run = min(dst_run, most / nest->extents[staging->src_loop] /
+				       LINE_BYTES * LINE_BYTES);
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
 	widen_block(staging, nest, DST, last, size, dst_run, most);
@@ -513,7 +514,8 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	staging->stream_kernel = choose_stream_kernel(staging, nest, size, kernels);
 	is_staged = !staging->stream_kernel && !kernels->join_transpose[shift];
 	staging->packing_kernel = choose_packing_kernel(staging, nest, size, kernels);
-	staging->packs = wants_packing(staging, nest, size, kernels);
+	staging->has_whole_rows = is_staged && takes_whole_rows(staging, nest, size);
+	staging->packs = !staging->has_whole_rows && wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
 							kernels->transpose[shift];
 	choose_block(staging, nest, size, is_staged,

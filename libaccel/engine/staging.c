@@ -161,7 +161,7 @@ static bool takes_whole_rows(const struct engine_staging *staging, const struct 
 {
 	const int64_t extent = nest->extents[staging->src_loop];
 
-	return !staging->pack_row &&
+	return !staging->pack_row && extent <= NUM_SLOTS &&
 	       extent * size <= STAGED_SRC_RUN_BYTES + excess(staging, SRC, STAGED_SRC_RUN_BYTES) &&
 	       next_in_run(nest, SRC, extent * staging->src_size) == nest->rank - 1;
 }

@@ -10,8 +10,6 @@
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 
-#define NUM_SLOTS	1024
-
 /* What waits is what is before next in its line: the last bytes here. */
 struct slots {
 	uint8_t lines[NUM_SLOTS][LINE_BYTES];

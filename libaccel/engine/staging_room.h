@@ -16,4 +16,7 @@
 /* Of the staging buffer. */
 #define STAGED_BYTES	32768
 
+/* Runs of which ends wait: columns of a block that are more than these drive each other out. */
+#define NUM_SLOTS	1024
+
 #endif /* TESSERA_ENGINE_STAGING_ROOM_H */

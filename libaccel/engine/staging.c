@@ -38,7 +38,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define STAGED_STRIP_BYTES	4096
 #define RUN_BYTES	256
 
-/* Where runs begin within lines what waits for each is put before it: they are twice as long. */
+/* Where runs begin within lines, what waits for each is put before it: the fewer the better. */
 #define WAITING_STRIP_BYTES	(2 * STAGED_STRIP_BYTES)
 
 /*
@@ -153,8 +153,9 @@ static int64_t excess(const struct engine_staging *staging, uint32_t stream, int
 }
 
 /*
- * Whether a block has the source's rows whole, where they go on into each other: all that it has of
- * them is one run then, and nothing is to be packed. What is computed always is.
+ * Whether a block is to have the source's rows whole, where they go on into each other: all that it
+ * has of them is one run then, and nothing is packed. It is not packed either where a block that
+ * has the destination's rows whole has to cut them. What is computed always is packed.
  */
 static bool takes_whole_rows(const struct engine_staging *staging, const struct engine_nest *nest,
 			     int64_t size)

@@ -26,6 +26,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define LARGE_BLOCK_BYTES	131072
 #define SRC_RUN_BYTES		2048
 #define STAGED_SRC_RUN_BYTES	1024
+#define SRC_EXCESS(run_bytes)	((run_bytes) / 2)	/* if rows are whole then */
 #define DST_RUN_BYTES		256
 #define PACKED_DST_RUN		64
 
@@ -142,17 +143,6 @@ static bool wants_packing(const struct engine_staging *staging, const struct eng
 }
 
 /*
- * How much more than that a block may have of a loop: in the destination as much again, as the ends
- * of runs are partial lines, but for rows that are to be packed ahead, which should be long.
- */
-static int64_t excess(const struct engine_staging *staging, uint32_t stream, int64_t wanted)
-{
-	if (stream == SRC)
-		return wanted / 2;
-	return staging->packing_kernel ? 0 : wanted;
-}
-
-/*
  * Whether a block is to have the source's rows whole, where they go on into each other: all that it
  * has of them is one run then, and nothing is packed. It is not packed either where a block that
  * has the destination's rows whole has to cut them. What is computed always is packed.
@@ -163,37 +153,37 @@ static bool takes_whole_rows(const struct engine_staging *staging, const struct 
 	const int64_t extent = nest->extents[staging->src_loop];
 
 	return !staging->pack_row && extent <= NUM_SLOTS &&
-	       extent * size <= STAGED_SRC_RUN_BYTES + excess(staging, SRC, STAGED_SRC_RUN_BYTES) &&
+	       extent * size <= STAGED_SRC_RUN_BYTES + SRC_EXCESS(STAGED_SRC_RUN_BYTES) &&
 	       next_in_run(nest, SRC, extent * staging->src_size) == nest->rank - 1;
 }
 
-/* So much of a loop, whole lines of it, or all if that is not much more. */
-static int64_t cut_loop(const struct engine_staging *staging, uint32_t stream, int64_t extent,
-			int64_t wanted, int64_t most, int64_t line)
+/* So much of a loop, whole lines of it, or all if what is beyond is no more than the excess. */
+static int64_t cut_loop(int64_t extent, int64_t wanted, int64_t excess, int64_t most, int64_t line)
 {
 	wanted = min(wanted, most);
-	if (extent <= min(wanted + excess(staging, stream, wanted), most))
+	if (extent <= min(wanted + excess, most))
 		return extent;
 	return wanted > line ? wanted / line * line : wanted;
 }
 
 /*
- * Widens the block along the loops in which a stream is contiguous, beginning with this one, until
- * runs have the bytes wanted, as far as the block's size allows.
+ * Widens the block along the loops in which a stream is contiguous until runs have the bytes
+ * wanted, or some in excess where they are whole then, as far as the block's size allows.
  */
 static void widen_block(struct engine_staging *staging, const struct engine_nest *nest,
-			uint32_t stream, uint32_t loop, int64_t size, int64_t wanted,
+			uint32_t stream, int64_t size, int64_t wanted, int64_t excess,
 			int64_t block_bytes)
 {
 	const int64_t line = max(1, LINE_BYTES / size);
 	int64_t run_bytes = stream == SRC ? staging->src_size : size;
+	uint32_t loop = stream == SRC ? staging->src_loop : nest->rank - 1;
 	uint32_t mask = 0;
 
 	while (loop < nest->rank && !(mask >> loop & 1) && run_bytes < wanted) {
 		int64_t others = count_elements(staging->block, nest->rank) / staging->block[loop];
 		int64_t most = max(1, block_bytes / (others * size));
-		int64_t extent = cut_loop(staging, stream, nest->extents[loop],
-					  divide_up(wanted, run_bytes), most, line);
+		int64_t extent = cut_loop(nest->extents[loop], divide_up(wanted, run_bytes),
+					  divide_up(excess, run_bytes), most, line);
 
 		staging->block[loop] = max(staging->block[loop], extent);
 		if (staging->block[loop] < nest->extents[loop])
@@ -205,14 +195,31 @@ static void widen_block(struct engine_staging *staging, const struct engine_nest
 }
 
 /*
+ * How much more of the destination's rows a block may have where they are whole then: as much
+ * again, as the ends of runs are partial lines. But rows that are to be packed ahead should be
+ * long; and where the source's are to be whole, only what leaves these so, or long.
+ */
+static int64_t dst_excess(const struct engine_staging *staging, const struct engine_nest *nest,
+			  int64_t size, int64_t dst_run, int64_t block_bytes)
+{
+	const int64_t columns = min(nest->extents[staging->src_loop], STAGED_SRC_RUN_BYTES / size);
+
+	if (staging->packing_kernel)
+		return 0;
+	if (!staging->has_whole_rows)
+		return dst_run;
+	return max(DST_RUN_BYTES, min(block_bytes / columns, 2 * dst_run)) - dst_run;
+}
+
+/*
  * With rows as long as they are wanted, and then as many of them as there is room for; or of the
  * destination's what leaves the source's whole.
  */
 static void choose_block(struct engine_staging *staging, const struct engine_nest *nest,
 			 int64_t size, bool is_staged, bool are_pieces)
 {
-	const uint32_t last = nest->rank - 1;
-	const int64_t src_run = is_staged || are_pieces ? STAGED_SRC_RUN_BYTES : SRC_RUN_BYTES;
+	const int64_t src_run = (is_staged || are_pieces ? STAGED_SRC_RUN_BYTES : SRC_RUN_BYTES) /
+				size * staging->src_size;
 	const bool is_small = staging->packs || (is_staged && !staging->has_whole_rows);
 	const int64_t most = is_small ? BLOCK_BYTES : LARGE_BLOCK_BYTES;
 	int64_t dst_run = DST_RUN_BYTES;
@@ -224,10 +231,10 @@ static void choose_block(struct engine_staging *staging, const struct engine_nes
 				       LINE_BYTES * LINE_BYTES);
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
-	widen_block(staging, nest, DST, last, size, dst_run, most);
-	widen_block(staging, nest, SRC, staging->src_loop, size,
-		    src_run / size * staging->src_size, most);
-	widen_block(staging, nest, DST, last, size, BLOCK_BYTES, BLOCK_BYTES);
+	widen_block(staging, nest, DST, size, dst_run,
+		    dst_excess(staging, nest, size, dst_run, most), most);
+	widen_block(staging, nest, SRC, size, src_run, SRC_EXCESS(src_run), most);
+	widen_block(staging, nest, DST, size, BLOCK_BYTES, 0, BLOCK_BYTES);
 }
 
 /* What a block has side by side in the source: whole loops, and one that it cuts. */

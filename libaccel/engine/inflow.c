@@ -5,13 +5,36 @@
 #include "inflow.h"
 #include "place.h"
 
+/* The row that comes next, and those that follow it in the innermost loop that has several. */
+static struct even_rows find_even_rows(const struct inflow *inflow)
+{
+	const struct steps *rows = &inflow->rows;
+	struct even_rows even = {
+		.count = 1,
+		.bytes = step_bytes(rows, inflow->move->staging.src_size),
+	};
+
+	for (uint32_t place = rows->rank; place-- > 0; ) {
+		const uint32_t d = rows->order[place];
+
+		if (rows->end[d] - rows->first[d] == step_extent(rows, d))
+			continue;
+		even.loop = d;
+		even.count = rows->end[d] - rows->at[d];
+		even.stride = inflow->move->nest.streams[ENGINE_MOVE_SRC].strides[d];
+		break;
+	}
+	return even;
+}
+
 static void begin_row(struct inflow *inflow)
 {
 	const struct engine_move *move = inflow->move;
 
 	inflow->from = inflow->src + offset_of(move->nest.streams[ENGINE_MOVE_SRC].strides,
 					       inflow->rows.at, NULL, inflow->rows.rank);
-	inflow->left = step_bytes(&inflow->rows, move->staging.src_size);
+	inflow->even = find_even_rows(inflow);
+	inflow->left = inflow->even.bytes;
 }
 
 static void begin_block(struct inflow *inflow)
@@ -36,10 +59,26 @@ void engine_inflow_begin(struct inflow *inflow, const struct engine_move *move, 
 	begin_block(inflow);
 }
 
+void engine_inflow_skip_rows(struct inflow *inflow, int64_t count)
+{
+	struct even_rows *even = &inflow->even;
+
+	even->count -= count - 1;
+	inflow->rows.at[even->loop] += count - 1;
+	inflow->from = BEYOND(inflow->from, (count - 1) * even->stride);
+}
+
 bool engine_inflow_next_row(struct inflow *inflow)
 {
-	const bool is_there = next_step(&inflow->rows);
+	bool is_there;
 
+	if (inflow->even.count > 1) {
+		inflow->from -= inflow->even.bytes - inflow->left;
+		inflow->left = inflow->even.bytes;
+		engine_inflow_skip_rows(inflow, 2);
+		return true;
+	}
+	is_there = next_step(&inflow->rows);
 	begin_row(inflow);
 	return is_there;
 }
@@ -72,29 +111,19 @@ const uint8_t *engine_inflow_take(struct inflow *inflow, int64_t bytes)
 	return from;
 }
 
-bool engine_inflow_find_rows(const struct inflow *inflow, int64_t bytes, struct even_rows *even)
+int64_t engine_inflow_count_rows(const struct inflow *inflow, int64_t bytes)
 {
-	const struct steps *rows = &inflow->rows;
+	const struct even_rows *even = &inflow->even;
 
-	even->bytes = step_bytes(rows, inflow->move->staging.src_size);
-	if (inflow->is_done || inflow->left < even->bytes || bytes % even->bytes)
-		return false;
-	even->count = bytes / even->bytes;
-	for (uint32_t place = rows->rank; place-- > 0; ) {
-		const uint32_t d = rows->order[place];
-
-		if (rows->end[d] - rows->first[d] == step_extent(rows, d))
-			continue;
-		even->loop = d;
-		even->stride = inflow->move->nest.streams[ENGINE_MOVE_SRC].strides[d];
-		return even->count <= rows->end[d] - rows->at[d];
-	}
-	return false;
+	if (inflow->is_done || inflow->left < even->bytes || bytes % even->bytes ||
+	    bytes / even->bytes > even->count)
+		return 0;
+	return bytes / even->bytes;
 }
 
-void engine_inflow_pass_rows(struct inflow *inflow, const struct even_rows *even)
+void engine_inflow_pass_rows(struct inflow *inflow, int64_t count)
 {
-	inflow->rows.at[even->loop] += even->count - 1;
+	engine_inflow_skip_rows(inflow, count);
 	go_on(inflow);
 }
 

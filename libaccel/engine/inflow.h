@@ -9,22 +9,23 @@
 #include "move.h"
 #include "steps.h"
 
-struct inflow {
-	const struct engine_move *move;
-	const uint8_t *src;
-	struct steps blocks;
-	struct steps rows;
-	const uint8_t *from;		/* what comes next of a row */
-	int64_t left;			/* bytes of it */
-	bool is_done;
-};
-
 /* Rows of a block that come next and are the same distance apart. */
 struct even_rows {
 	int64_t count;
 	int64_t bytes;			/* of each */
 	int64_t stride;
 	uint32_t loop;			/* in which they follow each other */
+};
+
+struct inflow {
+	const struct engine_move *move;
+	const uint8_t *src;
+	struct steps blocks;
+	struct steps rows;
+	struct even_rows even;		/* the row that comes next, and those like it */
+	const uint8_t *from;		/* what comes next of the row */
+	int64_t left;			/* bytes of it */
+	bool is_done;
 };
 
 /* Begins with the block that these steps are at. */
@@ -43,11 +44,14 @@ bool engine_inflow_next_block(struct inflow *inflow);
  */
 const uint8_t *engine_inflow_take(struct inflow *inflow, int64_t bytes);
 
-/* Finds so many bytes that come next, without going on. Returns whether they are even rows. */
-bool engine_inflow_find_rows(const struct inflow *inflow, int64_t bytes, struct even_rows *even);
+/* How many even rows so many bytes are that come next; 0 if they are something else. */
+int64_t engine_inflow_count_rows(const struct inflow *inflow, int64_t bytes);
 
-/* Goes on behind such rows. */
-void engine_inflow_pass_rows(struct inflow *inflow, const struct even_rows *even);
+/* Goes on to the last one of so many even rows, which are there. */
+void engine_inflow_skip_rows(struct inflow *inflow, int64_t count);
+
+/* Goes on behind so many even rows, if need be in the next block. */
+void engine_inflow_pass_rows(struct inflow *inflow, int64_t count);
 
 /* Fetches so many bytes that come next, and goes on behind them. */
 void engine_inflow_fetch(struct inflow *inflow, int64_t bytes);

@@ -149,16 +149,18 @@ static void join_strips(struct pipeline *pipeline, uint8_t *dst, const uint8_t *
 static bool take_ahead(struct inflow *inflow, int64_t bytes, struct engine_ahead *ahead)
 {
 	const uint8_t *from = engine_inflow_take(inflow, bytes);
-	struct even_rows rows;
+	const struct even_rows *even = &inflow->even;
+	int64_t count;
 
 	if (from) {
 		*ahead = (struct engine_ahead){ .rows = from, .row_bytes = bytes };
 		return true;
 	}
-	if (!engine_inflow_find_rows(inflow, bytes, &rows) || rows.bytes % LINE_BYTES)
+	count = engine_inflow_count_rows(inflow, bytes);
+	if (!count || even->bytes % LINE_BYTES)
 		return false;
-	*ahead = (struct engine_ahead){ inflow->from, rows.bytes, rows.stride };
-	engine_inflow_pass_rows(inflow, &rows);
+	*ahead = (struct engine_ahead){ inflow->from, even->bytes, even->stride };
+	engine_inflow_pass_rows(inflow, count);
 	return true;
 }
 

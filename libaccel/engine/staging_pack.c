@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "place.h"
 #include "staging_pipeline.h"
 
 /* The next block's rows are fetched so many bytes before they are packed beside streaming. */
@@ -31,18 +32,22 @@ static uint8_t *place_of_intake(const struct pipeline *pipeline)
 	       offset_of(move->staging.packed, rows->at, rows->first, rows->rank);
 }
 
-/* Copies or computes the row that comes next. */
-static void pack_row(struct pipeline *pipeline)
+/* Copies or computes so many even rows that come next. */
+static void pack_rows(struct pipeline *pipeline, int64_t count)
 {
 	const struct engine_staging *staging = &pipeline->move->staging;
 	struct inflow *intake = &pipeline->intake;
+	const int64_t pitch = staging->packed[intake->even.loop];
 	uint8_t *packed = place_of_intake(pipeline);
 
 	if (staging->pack_row)
 		staging->pack_row(staging->context, packed, intake->rows.at,
 				  intake->left / staging->src_size);
 	else
-		copy_row(pipeline, packed, intake->from, intake->left);
+		for (int64_t k = 0; k < count; k++)
+			copy_row(pipeline, packed + k * pitch,
+				 BEYOND(intake->from, k * intake->even.stride), intake->left);
+	engine_inflow_skip_rows(intake, count);
 	pipeline->is_packing = engine_inflow_next_row(intake);
 }
 
@@ -53,7 +58,7 @@ static void pack_and_fetch(struct pipeline *pipeline, int64_t bytes)
 		const int64_t row_bytes = pipeline->intake.left;
 
 		engine_inflow_fetch(&pipeline->inflow, row_bytes);
-		pack_row(pipeline);
+		pack_rows(pipeline, 1);
 		bytes -= row_bytes;
 	}
 }
@@ -70,7 +75,7 @@ void engine_staging_pack_block(struct pipeline *pipeline, const struct steps *bl
 	if (pipeline->move->staging.pack_row)
 		pack_and_fetch(pipeline, INT64_MAX);
 	while (pipeline->is_packing)
-		pack_row(pipeline);
+		pack_rows(pipeline, pipeline->intake.even.count);
 }
 
 void engine_staging_begin_packing(struct pipeline *pipeline, uint8_t *packing)
@@ -100,26 +105,29 @@ void engine_staging_fetch_beside(struct pipeline *pipeline, int64_t bytes)
 		engine_inflow_fetch(&pipeline->inflow, bytes);
 }
 
-/* Finds so many bytes to be packed, and fetched, by the kernel: they are rows of whole lines. */
-static bool find_packing(const struct pipeline *pipeline, int64_t bytes, struct even_rows *rows,
-			 struct engine_packing *packing)
+/*
+ * Finds so many bytes to be packed, and fetched, by the kernel: they are rows of whole lines.
+ * Returns how many rows, or 0.
+ */
+static int64_t find_packing(const struct pipeline *pipeline, int64_t bytes,
+			    struct engine_packing *packing)
 {
 	const struct inflow *intake = &pipeline->intake, *inflow = &pipeline->inflow;
-	struct even_rows ahead;
+	const struct even_rows *even = &intake->even;
+	const int64_t count = pipeline->is_packing ? engine_inflow_count_rows(intake, bytes) : 0;
 
-	if (!pipeline->is_packing || !engine_inflow_find_rows(intake, bytes, rows) ||
-	    !engine_inflow_find_rows(inflow, bytes, &ahead) || ahead.bytes != rows->bytes ||
-	    ahead.loop != rows->loop || rows->bytes % (4 * LINE_BYTES))
-		return false;
+	if (!count || engine_inflow_count_rows(inflow, bytes) != count ||
+	    inflow->even.loop != even->loop || even->bytes % (4 * LINE_BYTES))
+		return 0;
 	*packing = (struct engine_packing){
 		.from = intake->from,
 		.to = place_of_intake(pipeline),
 		.ahead = inflow->from,
-		.row_bytes = rows->bytes,
-		.stride = rows->stride,
-		.pitch = pipeline->move->staging.packed[rows->loop],
+		.row_bytes = even->bytes,
+		.stride = even->stride,
+		.pitch = pipeline->move->staging.packed[even->loop],
 	};
-	return ((uintptr_t)packing->from | (uint64_t)rows->stride) % LINE_BYTES == 0;
+	return ((uintptr_t)packing->from | (uint64_t)even->stride) % LINE_BYTES == 0 ? count : 0;
 }
 
 bool engine_staging_pack_beside(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
@@ -127,14 +135,16 @@ bool engine_staging_pack_beside(struct pipeline *pipeline, uint8_t *dst, const u
 {
 	const struct engine_move *move = pipeline->move;
 	struct engine_packing packing;
-	struct even_rows rows;
+	int64_t count;
 
-	if ((tile->extents[0] | tile->extents[1]) % (LINE_BYTES / move->size) ||
-	    !find_packing(pipeline, bytes, &rows, &packing))
+	if ((tile->extents[0] | tile->extents[1]) % (LINE_BYTES / move->size))
+		return false;
+	count = find_packing(pipeline, bytes, &packing);
+	if (!count)
 		return false;
 	move->staging.packing_kernel(dst, src, tile, &packing);
-	pipeline->intake.rows.at[rows.loop] += rows.count - 1;
+	engine_inflow_skip_rows(&pipeline->intake, count);
 	pipeline->is_packing = engine_inflow_next_row(&pipeline->intake);
-	engine_inflow_pass_rows(&pipeline->inflow, &rows);
+	engine_inflow_pass_rows(&pipeline->inflow, count);
 	return true;
 }

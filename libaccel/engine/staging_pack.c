@@ -32,7 +32,7 @@ static uint8_t *place_of_intake(const struct pipeline *pipeline)
 	       offset_of(move->staging.packed, rows->at, rows->first, rows->rank);
 }
 
-/* Copies or computes so many even rows that come next. */
+/* Copies so many even rows that come next, or computes the one. */
 static void pack_rows(struct pipeline *pipeline, int64_t count)
 {
 	const struct engine_staging *staging = &pipeline->move->staging;

@@ -43,15 +43,15 @@ INLINE void store_first(struct engine_line *line, uint8_t *to, __m512i bytes)
 
 /* The lines from one on that the source has all of, two at a time; returns where they end. */
 INLINE int64_t stream_inner(const struct engine_bordered_rows *rows, uint8_t *row,
-			    const uint8_t *src, int64_t at)
+			    const uint8_t *src, int64_t at, bool fetches)
 {
-	const uint8_t *ahead = rows->ahead ? BEYOND(src, rows->ahead) : NULL;
+	const uint8_t *ahead = BEYOND(src, rows->ahead);
 	const int64_t end = rows->end - 128;
 
 	for (; at <= end; at += 128) {
 		__m512i first, second;
 
-		if (ahead) {
+		if (fetches) {
 			engine_fetch(BEYOND(ahead, at));
 			engine_fetch(BEYOND(ahead, at + 64));
 		}
@@ -75,6 +75,8 @@ INLINE int64_t stream_border(const struct engine_bordered_rows *rows, __m512i fi
 TARGET void engine_stream_bordered_avx512(struct engine_line *line, const uint8_t *src,
 					  const struct engine_bordered_rows *rows)
 {
+	/* rows close to each other the CPU itself sees coming */
+	const bool fetches = magnitude(rows->stride) >= (uint64_t)(rows->bytes + 128);
 	const __m512i fill = _mm512_loadu_si512(rows->fill);
 	__m512i waiting = _mm512_loadu_si512(line->bytes);
 	int64_t filled = line->filled;
@@ -85,13 +87,13 @@ TARGET void engine_stream_bordered_avx512(struct engine_line *line, const uint8_
 		uint8_t *row = to + filled;
 		int64_t at = 64 - filled;
 
-		if (rows->ahead)
+		if (fetches)
 			engine_fetch(BEYOND(src, rows->ahead));
 		store_first(line, to, _mm512_mask_mov_epi8(first, lowest_bits(filled), waiting));
 		at = stream_border(rows, fill, row, src, at, rows->first);
-		at = stream_inner(rows, row, src, at);
+		at = stream_inner(rows, row, src, at, fetches);
 		at = stream_border(rows, fill, row, src, at, rows->bytes);
-		if (rows->ahead)
+		if (fetches)
 			engine_fetch(BEYOND(BEYOND(src, rows->ahead), rows->bytes - 1));
 		filled = rows->bytes - at;
 		waiting = load_line(rows, fill, src, at);

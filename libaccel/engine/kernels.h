@@ -52,7 +52,7 @@ typedef void engine_rows_kernel(uint8_t *dst, const uint8_t *src, const struct e
 
 /* The line that rows have reached which go on into each other in the destination. */
 struct engine_line {
-	uint8_t *to;		/* its beginning */
+	uint8_t *to;		/* its beginning; from a kernel that streams halves, that of one */
 	int64_t filled;		/* what it has before the next row, less than 64: in bytes */
 	int64_t others;		/* of that the first ones, which are not known, and not touched */
 	uint8_t bytes[64];
@@ -64,7 +64,7 @@ struct engine_bordered_rows {
 	int64_t stride;		/* from row to row in the source */
 	int64_t bytes;		/* of a row, 64 or more */
 	int64_t first, end;	/* those that the source has */
-	int64_t ahead;		/* fetch so many bytes ahead in the source; 0: nothing */
+	int64_t ahead;		/* fetch so many bytes ahead in the source */
 	const uint8_t *fill;	/* 64 bytes, as every line that has nothing else has them */
 };
 
@@ -179,8 +179,9 @@ struct engine_copy_kernels {
 	engine_tile_kernel *strided[ENGINE_NUM_SIZES];
 	engine_pairs_kernel *pairs[ENGINE_NUM_SIZES];
 	engine_runs_kernel *runs;
-	/* NULL where there is no kernel that puts lines together */
+	/* NULL where there is no kernel that puts lines together; the least element it is for */
 	engine_bordered_kernel *stream_bordered;
+	int64_t bordered_size;
 	void (*end_streams)(void);
 };
 
@@ -272,7 +273,7 @@ engine_packing_kernel engine_stream_packing_1_avx512, engine_stream_packing_2_av
 engine_packed_join_kernel engine_join_packed_1_avx512, engine_join_packed_2_avx512;
 engine_pack_kernel engine_pack_rows_avx512;
 
-engine_bordered_kernel engine_stream_bordered_avx512;
+engine_bordered_kernel engine_stream_bordered_avx2, engine_stream_bordered_avx512;
 
 extern engine_rows_kernel *const engine_rows_avx2[ENGINE_NUM_INTERLEAVED];
 extern engine_rows_kernel *const engine_rows_avx512[ENGINE_NUM_INTERLEAVED];

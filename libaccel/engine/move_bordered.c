@@ -30,14 +30,9 @@ static uint64_t place_bits(const struct engine_bordered *bordered)
 	return bits;
 }
 
-/*
- * Rows close to each other the CPU itself sees coming. What has no source may be so far away that
- * some rows more do not fit 64 bits.
- */
+/* What has no source may be so far away that some rows more do not fit 64 bits. */
 static int64_t choose_ahead(int64_t stride, int64_t row_bytes)
 {
-	if (magnitude(stride) < (uint64_t)(row_bytes + 2 * LINE_BYTES))
-		return 0;
 	return (int64_t)((uint64_t)stride * (uint64_t)max(1, AHEAD_BYTES / row_bytes));
 }
 
@@ -52,6 +47,7 @@ bool engine_bordered_match(struct engine_bordered *bordered, const struct engine
 	bordered->kernel = plan->isa->copy->stream_bordered;
 	bordered->size = 1 << plan->operands[DST].size_shift;
 	if (!plan->streams || !bordered->kernel ||
+	    bordered->size < plan->isa->copy->bordered_size ||
 	    !engine_borders_init(&bordered->borders, plan, box) || nest->rank < 2)
 		return false;
 	last = nest->rank - 1;
@@ -60,9 +56,10 @@ bool engine_bordered_match(struct engine_bordered *bordered, const struct engine
 	    nest->streams[SRC].strides[last] != bordered->size ||
 	    nest->streams[DST].strides[last - 1] != bordered->row_bytes ||
 	    bordered->row_bytes < LINE_BYTES || bordered->row_bytes > ENGINE_REPORT_BYTES ||
-	    place_bits(bordered) % (uint64_t)bordered->size || !(place_bits(bordered) % LINE_BYTES))
+	    place_bits(bordered) % (uint64_t)bordered->size)
 		return false;
-	if (!borders->num_conditions && bordered->row_bytes >= LONG_ROW_BYTES)
+	if (!borders->num_conditions && (bordered->row_bytes >= LONG_ROW_BYTES ||
+					 !(place_bits(bordered) % LINE_BYTES)))
 		return false;
 	for (uint32_t k = 0; k < borders->num_conditions; k++)
 		if (nest->streams[NUM_OPERANDS + k].strides[last] < 0)

@@ -70,7 +70,7 @@ static void run_kernel(engine_bordered_kernel *kernel, const struct kernel_case 
 	memcpy(line.to, line.bytes, (size_t)line.filled);
 }
 
-static void check_kernel(engine_bordered_kernel *kernel, const struct kernel_case *given)
+static void check_bytes(engine_bordered_kernel *kernel, const struct kernel_case *given)
 {
 	const int64_t lowest = lowest_byte(given);
 	const int64_t reach = given->stride < 0 ? -lowest : (given->count - 1) * given->stride;
@@ -96,21 +96,34 @@ static void check_kernel(engine_bordered_kernel *kernel, const struct kernel_cas
 	munmap(src.mapping, src.mapped);
 }
 
-static void for_each_kernel(void (*check)(engine_bordered_kernel *kernel))
+/* A case of elements that are as small as a kernel takes them. */
+static void check_kernel(const struct engine_copy_kernels *kernels, const struct kernel_case *given)
+{
+	const int64_t size = kernels->bordered_size;
+
+	check_bytes(kernels->stream_bordered, &(struct kernel_case){
+		.offset = given->offset / size * size, .count = given->count,
+		.bytes = given->bytes / size * size, .stride = given->stride / size * size,
+		.first = given->first / size * size, .end = given->end / size * size,
+		.ahead = given->ahead, .at_end = given->at_end,
+	});
+}
+
+static void for_each_kernel(void (*check)(const struct engine_copy_kernels *kernels))
 {
 	for (uint32_t k = 0; engine_isa_at(k); k++)
 		if (engine_isa_at(k)->is_available() && engine_isa_at(k)->copy->stream_bordered)
-			check(engine_isa_at(k)->copy->stream_bordered);
+			check(engine_isa_at(k)->copy);
 }
 
 static const int64_t row_bytes[] = { 64, 65, 100, 127, 128, 129, 191, 192, 255, 256, 380 };
 
-static void check_whole_rows(engine_bordered_kernel *kernel)
+static void check_whole_rows(const struct engine_copy_kernels *kernels)
 {
 	for (size_t i = 0; i < 64 * COUNT(row_bytes); i++) {
 		const int64_t bytes = row_bytes[i / 64];
 
-		check_kernel(kernel, &(struct kernel_case){
+		check_kernel(kernels, &(struct kernel_case){
 			.offset = (int64_t)i % 64, .count = 1 + (int64_t)i % 5, .bytes = bytes,
 			.stride = bytes + (int64_t)i % 7, .end = bytes, .at_end = i / 2 % 2,
 		});
@@ -124,14 +137,14 @@ static void rows_without_borders_are_put_together(void **state)
 }
 
 /* Every border of a row, from both sides. */
-static void check_borders(engine_bordered_kernel *kernel)
+static void check_borders(const struct engine_copy_kernels *kernels)
 {
 	for (size_t i = 0; i < COUNT(row_bytes); i++) {
 		const int64_t bytes = row_bytes[i];
 
 		for (int64_t first = 0; first <= bytes; first += 1 + first % 3)
 			for (int64_t end = bytes; end >= first; end -= 1 + end % 5)
-				check_kernel(kernel, &(struct kernel_case){
+				check_kernel(kernels, &(struct kernel_case){
 					.offset = (first + end) % 64, .count = 1 + end % 3,
 					.bytes = bytes, .stride = end - first, .first = first,
 					.end = end, .at_end = (first + end) / 2 % 2,
@@ -145,12 +158,12 @@ static void what_a_row_does_not_have_is_filled_and_not_read(void **state)
 	for_each_kernel(check_borders);
 }
 
-static void check_strides(engine_bordered_kernel *kernel)
+static void check_strides(const struct engine_copy_kernels *kernels)
 {
 	static const int64_t strides[] = { -300, -150, -1, 0, 1, 64, 600 };
 
 	for (size_t i = 0; i < COUNT(strides); i++)
-		check_kernel(kernel, &(struct kernel_case){
+		check_kernel(kernels, &(struct kernel_case){
 			.offset = 20, .count = 7, .bytes = 150, .stride = strides[i], .first = 8,
 			.end = 140, .ahead = strides[i] * 2,
 		});
@@ -415,10 +428,21 @@ static void rows_that_are_not_there_may_be_anywhere(void **state)
 	assert_int_equal(check_job(job), has_kernel());
 }
 
-static void whole_lines_are_left_to_others(void **state)
+static void lines_with_borders_are_put_together(void **state)
 {
 	(void)state;
-	assert_false(check_job(new_padded(30, 9, 1)));
+	assert_int_equal(check_job(new_padded(14, 9, 1)), has_kernel());
+	assert_int_equal(check_job(new_padded(30, 9, 1)), has_kernel());
+}
+
+static void whole_lines_are_left_to_others(void **state)
+{
+	struct engine_job *job = new_padded(32, 9, 0);
+
+	(void)state;
+	job->operands[1].spec.address.strides[0] += 4;
+	set_buffer(job, 1, NULL, 9 * 33 * 4);
+	assert_false(check_job(job));
 }
 
 /* A block of rows is what a run can be canceled after. */
@@ -429,26 +453,35 @@ static void rows_that_are_too_long_are_left_to_others(void **state)
 }
 
 /* What a plan says of itself. */
-static void plan_names_the_rows(void **state)
+static void check_description(const struct engine_isa *isa)
 {
 	struct engine_job *job = new_padded(40, 9, 1);
 	uint8_t *dst = aligned_alloc(64, 4096), *src = malloc(4096);
 	struct engine_fault fault = { 0 };
 	struct engine_plan *plan;
-	char text[160];
+	char text[160], expected[160];
 
-	(void)state;
 	job->operands[0].buffer.base = dst;
 	job->operands[1].buffer.base = src;
+	setenv(ENGINE_ISA_VARIABLE, isa->name, 1);
 	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+	unsetenv(ENGINE_ISA_VARIABLE);
 	engine_plan_describe(plan, text, sizeof(text));
-	if (has_kernel())
-		assert_string_equal(text, "rows of 4-byte elements, avx512, blocks 195x42, "
-					  "streaming stores");
+	snprintf(expected, sizeof(expected),
+		 "rows of 4-byte elements, %s, blocks 195x42, streaming stores", isa->name);
+	assert_string_equal(text, expected);
 	engine_plan_destroy(plan);
 	free(job);
 	free(dst);
 	free(src);
+}
+
+static void plan_names_the_rows(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; engine_isa_at(n); n++)
+		if (engine_isa_at(n)->is_available() && engine_isa_at(n)->copy->stream_bordered)
+			check_description(engine_isa_at(n));
 }
 
 int main(void)
@@ -462,6 +495,7 @@ int main(void)
 		cmocka_unit_test(large_images_are_padded),
 		cmocka_unit_test(values_of_windows_may_be_as_large_as_fit),
 		cmocka_unit_test(rows_that_are_not_there_may_be_anywhere),
+		cmocka_unit_test(lines_with_borders_are_put_together),
 		cmocka_unit_test(whole_lines_are_left_to_others),
 		cmocka_unit_test(rows_that_are_too_long_are_left_to_others),
 		cmocka_unit_test(plan_names_the_rows),

@@ -38,7 +38,7 @@ typedef void engine_runs_kernel(uint8_t *const *dst, uint8_t *const *src, int64_
 /* Rows of a source that begin anywhere, and need not have all columns. */
 struct engine_rows {
 	const int64_t *places;		/* of column 0, in bytes after src */
-	const uint64_t *columns;	/* of each row, by bit: no more than 64; NULL: all */
+	const uint64_t *columns;	/* of each row, by bit, side by side, 64 at most; or NULL */
 	const uint8_t *fill;		/* an element, for what rows do not have */
 	bool streams;			/* the destination is whole lines, to be streamed */
 };

@@ -287,16 +287,19 @@ static void update_spans(const struct engine_windows *windows, const int64_t *va
 		find_spans(windows, step, taps);
 }
 
-/* Some columns of all elements, in blocks. */
+/* A block of columns of all elements, from one on. */
 static int run_columns(struct engine_run *run, const struct engine_windows *windows, uint8_t *dst,
-		       uintptr_t src, struct taps *taps, int64_t column, int64_t count)
+		       uintptr_t src, struct taps *taps, int64_t column)
 {
 	const int64_t size = windows->tile.dst_strides[1];
+	const int64_t count = min(windows->block[0], windows->tile.extents[0] - column);
 	const bool is_last = column + count == windows->tile.extents[0];
 	const uint64_t *columns = NULL;
 	struct engine_tile tile = windows->tile;
 	int error = 0;
 
+	dst += column * tile.dst_strides[0];
+	src += (uintptr_t)(column * tile.src_strides[0]);
 	if (column < taps->common.first || column + count > taps->common.end)
 		columns = find_mask(taps, column, count, is_last);
 	tile.extents[0] = count;
@@ -318,21 +321,31 @@ static int run_columns(struct engine_run *run, const struct engine_windows *wind
 	return error;
 }
 
+/*
+ * Where the last block begins: kernels are no faster with less than 16 bytes of a row, so it goes
+ * back over columns of the block before.
+ */
+static int64_t last_column(const struct engine_windows *windows)
+{
+	const int64_t columns = windows->tile.extents[0], size = windows->tile.dst_strides[1];
+	const int64_t left = (columns - 1) % windows->block[0] + 1;
+
+	return max(0, columns - round_up(left, 16 / size));
+}
+
 /* All columns, at a point of the loops outside. */
 static int run_point(struct engine_run *run, const struct engine_windows *windows,
 		     const int64_t *offsets, struct taps *taps)
 {
 	const struct engine_plan_operand *operands = windows->plan->operands;
-	const struct engine_tile *tile = &windows->tile;
+	const int64_t last = last_column(windows);
 	int error = 0;
 
-	for (int64_t c = 0; c < tile->extents[0] && !error; c += windows->block[0])
+	for (int64_t c = 0; c < windows->tile.extents[0] && !error; c += windows->block[0])
 		/* in numbers, for where windows do not hold the source may lie anywhere */
-		error = run_columns(run, windows,
-				    operands[DST].base + offsets[DST] + c * tile->dst_strides[0],
-				    (uintptr_t)operands[SRC].base + (uintptr_t)offsets[SRC] +
-					(uintptr_t)(c * tile->src_strides[0]),
-				    taps, c, min(windows->block[0], tile->extents[0] - c));
+		error = run_columns(run, windows, operands[DST].base + offsets[DST],
+				    (uintptr_t)operands[SRC].base + (uintptr_t)offsets[SRC], taps,
+				    min(c, last));
 	return error;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Transposes of rows that begin anywhere, and need not have all columns, by AVX2. Contract in
  * kernels.h. A square has 16 bytes of each of its rows. Elements of 4 and 8 bytes that a row does
- * not have are masked; smaller ones are put together one by one.
+ * not have are masked; rows of smaller ones, and those at edges, are put together first.
  */
 #ifdef __x86_64__
 #include <string.h>
@@ -42,7 +42,16 @@ INLINE __m128i load_fill(const struct square *square, int size)
 	int64_t element = 0;
 
 	memcpy(&element, square->fill, (size_t)size);
-	return size == 4 ? _mm_set1_epi32((int)element) : _mm_set1_epi64x(element);
+	switch (size) {
+	case 1:
+		return _mm_set1_epi8((char)element);
+	case 2:
+		return _mm_set1_epi16((short)element);
+	case 4:
+		return _mm_set1_epi32((int)element);
+	default:
+		return _mm_set1_epi64x(element);
+	}
 }
 
 /*
@@ -61,24 +70,64 @@ INLINE __m128i load_masked(const struct square *square, int64_t k, int size, __m
 	return _mm_blendv_epi8(fill, _mm_maskload_epi32((const int *)row, mask), mask);
 }
 
-/* The columns that a row has. */
-INLINE __m128i load_columns(const struct square *square, int64_t k, int size)
+/* Two pieces of so many bytes, one in each half. */
+INLINE __m128i load_pieces(const uint8_t *low, const uint8_t *high, size_t bytes)
 {
-	const uint64_t all = (1ull << 16 / size) - 1;
-	const uint64_t columns = square->columns ? square->columns[k] >> square->column : all;
-	const uint8_t *row = BEYOND(square->src, square->places[k]);
-	uint8_t bytes[16] = { 0 };
+	uint64_t halves[2] = { 0 };
 
-	if ((columns & all) == all && square->num_columns >= 16 / size)
-		return _mm_loadu_si128((const __m128i *)row);
-	for (int64_t c = 0; c < min(square->num_columns, 16 / size); c++)
-		memcpy(bytes + c * size, columns >> c & 1 ? row + c * size : square->fill,
-		       (size_t)size);
-	return _mm_loadu_si128((__m128i *)bytes);
+	memcpy(&halves[0], low, bytes);
+	memcpy(&halves[1], high, bytes);
+	return _mm_set_epi64x((int64_t)halves[1], (int64_t)halves[0]);
 }
 
-/* What a square has: all, all but some columns of its rows, or any of it. */
-enum square_kind { WHOLE, MASKED, EDGE };
+/* So many bytes, from the first one on of 16, by two pieces that may overlap; else the fill. */
+INLINE __m128i load_bytes(const uint8_t *from, int first, int bytes, __m128i fill)
+{
+	const __m128i places = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	const __m128i at = _mm_sub_epi8(places, _mm_set1_epi8((char)first));
+	const __m128i after = _mm_cmpgt_epi8(_mm_set1_epi8((char)bytes), at);
+	const __m128i known = _mm_andnot_si128(_mm_cmpgt_epi8(_mm_setzero_si128(), at), after);
+	const int piece = bytes >= 8 ? 8 : bytes >= 4 ? 4 : bytes >= 2 ? 2 : 1;
+	const __m128i is_high = _mm_cmpgt_epi8(at, _mm_set1_epi8((char)(piece - 1)));
+	const __m128i shift = _mm_set1_epi8((char)(8 - bytes + piece));
+	const uint8_t *high = from + bytes - piece;
+	__m128i pieces;
+
+	if (piece == 8)
+		pieces = load_pieces(from, high, 8);
+	else if (piece == 4)
+		pieces = load_pieces(from, high, 4);
+	else if (piece == 2)
+		pieces = load_pieces(from, high, 2);
+	else
+		pieces = load_pieces(from, high, 1);
+	pieces = _mm_shuffle_epi8(pieces, _mm_add_epi8(at, _mm_and_si128(is_high, shift)));
+	return _mm_blendv_epi8(fill, pieces, known);
+}
+
+/* The columns that a row has, of any size. */
+INLINE __m128i load_columns(const struct square *square, int64_t k, int size, __m128i fill)
+{
+	const int64_t count = min(square->num_columns, 16 / size);
+	const uint64_t all = (1ull << count) - 1;
+	const uint64_t columns = all & (square->columns ? square->columns[k] >> square->column :
+							  all);
+	const uint8_t *row = BEYOND(square->src, square->places[k]);
+	int first;
+
+	if (!columns)
+		return fill;
+	if (columns == (1ull << 16 / size) - 1)
+		return _mm_loadu_si128((const __m128i *)row);
+	first = __builtin_ctzll(columns) * size;
+	return load_bytes(row + first, first, __builtin_popcountll(columns) * size, fill);
+}
+
+/*
+ * What a square has: all; all but some columns of its rows; rows put together, one after the other
+ * in the place of its source; or such rows of which only a part is stored.
+ */
+enum square_kind { WHOLE, MASKED, PACKED, EDGE };
 
 INLINE __m128i load_row(const struct square *square, int64_t k, int size, enum square_kind kind,
 			__m128i fill)
@@ -87,9 +136,7 @@ INLINE __m128i load_row(const struct square *square, int64_t k, int size, enum s
 		return _mm_loadu_si128((const __m128i *)BEYOND(square->src, square->places[k]));
 	if (kind == MASKED)
 		return load_masked(square, k, size, fill);
-	if (square->num_rows <= k)
-		return _mm_setzero_si128();
-	return load_columns(square, k, size);
+	return _mm_load_si128((const __m128i *)square->src + k);
 }
 
 INLINE void store_column(const struct square *square, uint8_t *to, __m256i column, int size,
@@ -153,27 +200,40 @@ DEFINE_SQUARES(2, 16, 3)
 DEFINE_SQUARES(4, 32, 2)
 DEFINE_SQUARES(8, 64, 1)
 
-/* most is how many squares there are registers for at a time. */
-#define DEFINE_TRANSPOSE_ROWS(size, bits, most)							\
+/* Squares are one, or two, one below the other. */
+#define DEFINE_TRANSPOSE_ROWS(size, bits)							\
 INLINE void complete_##bits(const struct square *square, int count, enum square_kind kind)	\
 {												\
-	if (count == (most))									\
-		squares_##bits(square, most, kind);						\
+	if (count == 2)										\
+		squares_##bits(square, 2, kind);						\
 	else											\
 		squares_##bits(square, 1, kind);						\
 }												\
 												\
-TARGET static __attribute__((noinline)) void edge_of_##bits(const struct square *square)	\
+TARGET static __attribute__((noinline)) void pack_squares_##bits(const struct square *square,	\
+								 int count)			\
 {												\
-	squares_##bits(square, 1, EDGE);							\
+	enum { ROWS = 32 / (size), COLUMNS = 16 / (size) };					\
+	const bool is_edge = square->num_rows < ROWS || square->num_columns < COLUMNS;		\
+	const __m128i fill = load_fill(square, size);						\
+	struct square packed = *square;								\
+	__m128i rows[2 * ROWS];									\
+												\
+	for (int64_t k = 0; k < count * ROWS; k++)						\
+		rows[k] = k < square->num_rows ? load_columns(square, k, size, fill) : fill;	\
+	packed.src = (const uint8_t *)rows;							\
+	if (is_edge)										\
+		squares_##bits(&packed, 1, EDGE);						\
+	else											\
+		complete_##bits(&packed, count, PACKED);					\
 }												\
 												\
 /* A copy in memory, so that the square itself is in registers everywhere else. */		\
-INLINE void edge_##bits(const struct square *square)						\
+INLINE void packed_##bits(const struct square *square, int count)				\
 {												\
 	const struct square copy = *square;							\
 												\
-	edge_of_##bits(&copy);									\
+	pack_squares_##bits(&copy, count);							\
 }												\
 												\
 INLINE void transpose_square_##bits(const struct square *square, int count)			\
@@ -190,7 +250,7 @@ INLINE void transpose_square_##bits(const struct square *square, int count)			\
 			return;									\
 		}										\
 	}											\
-	edge_##bits(square);									\
+	packed_##bits(square, count);								\
 }												\
 												\
 TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
@@ -215,15 +275,15 @@ TARGET static void transpose_rows_##size(uint8_t *dst, const uint8_t *src,			\
 			};									\
 												\
 			count = square.num_columns < COLUMNS ||					\
-				square.num_rows < (most) * ROWS ? 1 : (most);			\
+				square.num_rows < 2 * ROWS ? 1 : 2;				\
 			transpose_square_##bits(&square, (int)count);				\
 		}										\
 }
 
-DEFINE_TRANSPOSE_ROWS(1, 8, 1)
-DEFINE_TRANSPOSE_ROWS(2, 16, 1)
-DEFINE_TRANSPOSE_ROWS(4, 32, 2)
-DEFINE_TRANSPOSE_ROWS(8, 64, 2)
+DEFINE_TRANSPOSE_ROWS(1, 8)
+DEFINE_TRANSPOSE_ROWS(2, 16)
+DEFINE_TRANSPOSE_ROWS(4, 32)
+DEFINE_TRANSPOSE_ROWS(8, 64)
 
 engine_rows_kernel *const engine_rows_avx2[ENGINE_NUM_INTERLEAVED] = {
 	transpose_rows_1, transpose_rows_2, transpose_rows_4, transpose_rows_8,

@@ -1,50 +1,92 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rows with borders, put together to vectors in registers, by AVX2. Contract in kernels.h. What a
- * vector has of a row is loaded by a mask of 4-byte lanes, which is why elements have 4 bytes or
- * more; around it is the fill. A vector in which two rows meet is two such loads: put together in
- * memory it would wait for the streaming stores before it. Both halves of a line are streamed one
- * after the other.
+ * Rows with borders, put together to vectors in registers, by AVX2. Contract in kernels.h. Of a row
+ * that ends within a vector its own last vector is loaded, and moved to its place; around it is the
+ * fill. A vector in which two rows meet is two such loads: put together in memory it would wait for
+ * the streaming stores before it. Both halves of a line are streamed one after the other.
  */
 #include "kernels.h"
 
 #ifdef __x86_64__
 
-#include "square_avx2.h"
+#include "bytes_avx2.h"
 
 #define VECTOR_BYTES	((int64_t)sizeof(__m256i))
 
-/* All bits of the lanes of a vector that begin at one byte or later, and before another. */
-INLINE __m256i lanes_from(int64_t first, int64_t end)
+INLINE __m256i places(void)
 {
-	const __m256i places = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
-	const __m256i before = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)first), places);
+	return _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+				19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+}
 
-	return _mm256_andnot_si256(before, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)end), places));
+/* All bits of the bytes before one. */
+INLINE __m256i bytes_before(int64_t byte)
+{
+	return _mm256_cmpgt_epi8(_mm256_set1_epi8((char)byte), places());
+}
+
+/* Moves bytes up by so many places, or down; where none come to there are any. */
+INLINE __m256i shift_bytes(__m256i vector, int64_t by)
+{
+	const __m256i from = _mm256_sub_epi8(places(), _mm256_set1_epi8((char)by));
+	const __m256i low = _mm256_permute2x128_si256(vector, vector, 0x00);
+	const __m256i high = _mm256_permute2x128_si256(vector, vector, 0x11);
+
+	return _mm256_blendv_epi8(_mm256_shuffle_epi8(low, from), _mm256_shuffle_epi8(high, from),
+				  _mm256_cmpgt_epi8(from, _mm256_set1_epi8(15)));
+}
+
+/* Bytes first to end of the 16 at a place; in the place of the others the fill. */
+INLINE __m128i load_half(const uint8_t *from, int64_t first, int64_t end, __m128i fill)
+{
+	first = max(first, 0);
+	end = min(end, 16);
+	if (first >= end)
+		return fill;
+	return load_bytes(BEYOND(from, first), (int)first, (int)(end - first), fill);
+}
+
+/* Bytes first to end of the vector at a place, where a row has so few. */
+TARGET static __attribute__((noinline)) __m256i load_short(const uint8_t *from, int64_t first,
+							   int64_t end, __m256i fill)
+{
+	return _mm256_set_m128i(load_half(BEYOND(from, 16), first - 16, end - 16,
+					  _mm256_extracti128_si256(fill, 1)),
+				load_half(from, first, end, _mm256_castsi256_si128(fill)));
 }
 
 /* The vector of a row, with its borders, that begins at one of its bytes; others are any. */
 INLINE __m256i load_vector(const struct engine_bordered_rows *rows, __m256i fill,
 			   const uint8_t *src, int64_t at)
 {
-	__m256i lanes;
+	const int64_t first = rows->first - at, end = rows->end - at;
+	const uint8_t *from = BEYOND(src, at);
+	int64_t by;
+	__m256i bytes;
 
-	if (at >= rows->first && at + VECTOR_BYTES <= rows->end)
-		return _mm256_loadu_si256(BEYOND(src, at));
 	/* what is beyond a border may lie anywhere, where a load without bytes takes long */
-	if (at >= rows->end || at + VECTOR_BYTES <= rows->first)
+	if (end <= 0 || first >= VECTOR_BYTES)
 		return fill;
-	lanes = lanes_from(rows->first - at, rows->end - at);
-	return _mm256_blendv_epi8(fill, _mm256_maskload_epi32(BEYOND(src, at), lanes), lanes);
+	if (end - first < VECTOR_BYTES)
+		return load_short(from, first, end, fill);
+	/* of all that the row has, the vector next to this one */
+	by = first > 0 ? first : min(end - VECTOR_BYTES, 0);
+	bytes = shift_bytes(_mm256_loadu_si256(BEYOND(from, by)), by);
+	bytes = _mm256_blendv_epi8(fill, bytes, bytes_before(min(end, VECTOR_BYTES)));
+	return _mm256_blendv_epi8(bytes, fill, bytes_before(max(first, 0)));
 }
 
 /* The vector in which a row begins, but for what others have stored of it. */
-INLINE void store_first(uint8_t *to, __m256i bytes, int64_t others)
+INLINE void store_first(uint8_t *to, __m256i vector, int64_t others)
 {
-	if (others <= 0)
-		_mm256_stream_si256((__m256i *)to, bytes);
-	else
-		_mm256_maskstore_epi32((int *)to, lanes_from(others, VECTOR_BYTES), bytes);
+	uint8_t bytes[VECTOR_BYTES];
+
+	if (others <= 0) {
+		_mm256_stream_si256((__m256i *)to, vector);
+		return;
+	}
+	_mm256_storeu_si256((__m256i *)bytes, vector);
+	memcpy(to + others, bytes + others, (size_t)(VECTOR_BYTES - others));
 }
 
 /* The vectors from one on that the source has all of; returns where they end. */
@@ -96,9 +138,9 @@ TARGET void engine_stream_bordered_avx2(struct engine_line *line, const uint8_t 
 		uint8_t *row = to + filled;
 		int64_t at = VECTOR_BYTES - filled;
 
-		/* close rows, too: of loads of some lanes the CPU does not see what comes next */
+		/* of rows close to each other, too, the CPU sees what comes next too late */
 		engine_fetch(BEYOND(src, rows.ahead));
-		store_first(to, _mm256_blendv_epi8(first, waiting, lanes_from(0, filled)), others);
+		store_first(to, _mm256_blendv_epi8(first, waiting, bytes_before(filled)), others);
 		others = 0;
 		at = stream_border(&rows, fill, row, src, at, rows.first);
 		at = stream_inner(&rows, row, src, at);

@@ -6,8 +6,7 @@
  *	TABLE			the name of the table
  *	end_stores()		what makes streaming stores seen by others
  *	DEFINE_STRIDED(size)	copy_strided_##size(), where it has better than an element at a time
- *	STREAM_BORDERED		its kernel of rows with borders, where it has one, and
- *	BORDERED_SIZE		the least element that it is for, in bytes
+ *	STREAM_BORDERED		its kernel of rows with borders, where it has one
  */
 #ifndef DEFINE_STRIDED
 #define DEFINE_STRIDED(size)									\
@@ -20,7 +19,6 @@ static TARGET void copy_strided_##size(uint8_t *dst, const uint8_t *src,			\
 
 #ifndef STREAM_BORDERED
 #define STREAM_BORDERED		NULL
-#define BORDERED_SIZE		0
 #endif
 
 DEFINE_STRIDED(1)
@@ -45,6 +43,5 @@ const struct engine_copy_kernels TABLE = {
 	.pairs = FOR_EACH_SIZE(copy_pairs),
 	.runs = copy_runs,
 	.stream_bordered = STREAM_BORDERED,
-	.bordered_size = BORDERED_SIZE,
 	.end_streams = end_streams,
 };

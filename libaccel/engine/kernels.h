@@ -179,9 +179,8 @@ struct engine_copy_kernels {
 	engine_tile_kernel *strided[ENGINE_NUM_SIZES];
 	engine_pairs_kernel *pairs[ENGINE_NUM_SIZES];
 	engine_runs_kernel *runs;
-	/* NULL where there is no kernel that puts lines together; the least element it is for */
+	/* NULL where there is no kernel that puts lines together */
 	engine_bordered_kernel *stream_bordered;
-	int64_t bordered_size;
 	void (*end_streams)(void);
 };
 

@@ -47,7 +47,6 @@ bool engine_bordered_match(struct engine_bordered *bordered, const struct engine
 	bordered->kernel = plan->isa->copy->stream_bordered;
 	bordered->size = 1 << plan->operands[DST].size_shift;
 	if (!plan->streams || !bordered->kernel ||
-	    bordered->size < plan->isa->copy->bordered_size ||
 	    !engine_borders_init(&bordered->borders, plan, box) || nest->rank < 2)
 		return false;
 	last = nest->rank - 1;

@@ -70,7 +70,7 @@ static void run_kernel(engine_bordered_kernel *kernel, const struct kernel_case 
 	memcpy(line.to, line.bytes, (size_t)line.filled);
 }
 
-static void check_bytes(engine_bordered_kernel *kernel, const struct kernel_case *given)
+static void check_places(engine_bordered_kernel *kernel, const struct kernel_case *given)
 {
 	const int64_t lowest = lowest_byte(given);
 	const int64_t reach = given->stride < 0 ? -lowest : (given->count - 1) * given->stride;
@@ -96,34 +96,33 @@ static void check_bytes(engine_bordered_kernel *kernel, const struct kernel_case
 	munmap(src.mapping, src.mapped);
 }
 
-/* A case of elements that are as small as a kernel takes them. */
-static void check_kernel(const struct engine_copy_kernels *kernels, const struct kernel_case *given)
+/* A case with all places as they are, and as multiples of 4, for which kernels may have a way. */
+static void check_kernel(engine_bordered_kernel *kernel, const struct kernel_case *given)
 {
-	const int64_t size = kernels->bordered_size;
-
-	check_bytes(kernels->stream_bordered, &(struct kernel_case){
-		.offset = given->offset / size * size, .count = given->count,
-		.bytes = given->bytes / size * size, .stride = given->stride / size * size,
-		.first = given->first / size * size, .end = given->end / size * size,
-		.ahead = given->ahead, .at_end = given->at_end,
-	});
+	for (int64_t size = 1; size <= 4; size += 3)
+		check_places(kernel, &(struct kernel_case){
+			.offset = given->offset / size * size, .count = given->count,
+			.bytes = given->bytes / size * size, .stride = given->stride / size * size,
+			.first = given->first / size * size, .end = given->end / size * size,
+			.ahead = given->ahead, .at_end = given->at_end,
+		});
 }
 
-static void for_each_kernel(void (*check)(const struct engine_copy_kernels *kernels))
+static void for_each_kernel(void (*check)(engine_bordered_kernel *kernel))
 {
 	for (uint32_t k = 0; engine_isa_at(k); k++)
 		if (engine_isa_at(k)->is_available() && engine_isa_at(k)->copy->stream_bordered)
-			check(engine_isa_at(k)->copy);
+			check(engine_isa_at(k)->copy->stream_bordered);
 }
 
 static const int64_t row_bytes[] = { 64, 65, 100, 127, 128, 129, 191, 192, 255, 256, 380 };
 
-static void check_whole_rows(const struct engine_copy_kernels *kernels)
+static void check_whole_rows(engine_bordered_kernel *kernel)
 {
 	for (size_t i = 0; i < 64 * COUNT(row_bytes); i++) {
 		const int64_t bytes = row_bytes[i / 64];
 
-		check_kernel(kernels, &(struct kernel_case){
+		check_kernel(kernel, &(struct kernel_case){
 			.offset = (int64_t)i % 64, .count = 1 + (int64_t)i % 5, .bytes = bytes,
 			.stride = bytes + (int64_t)i % 7, .end = bytes, .at_end = i / 2 % 2,
 		});
@@ -137,14 +136,14 @@ static void rows_without_borders_are_put_together(void **state)
 }
 
 /* Every border of a row, from both sides. */
-static void check_borders(const struct engine_copy_kernels *kernels)
+static void check_borders(engine_bordered_kernel *kernel)
 {
 	for (size_t i = 0; i < COUNT(row_bytes); i++) {
 		const int64_t bytes = row_bytes[i];
 
 		for (int64_t first = 0; first <= bytes; first += 1 + first % 3)
 			for (int64_t end = bytes; end >= first; end -= 1 + end % 5)
-				check_kernel(kernels, &(struct kernel_case){
+				check_kernel(kernel, &(struct kernel_case){
 					.offset = (first + end) % 64, .count = 1 + end % 3,
 					.bytes = bytes, .stride = end - first, .first = first,
 					.end = end, .at_end = (first + end) / 2 % 2,
@@ -158,12 +157,12 @@ static void what_a_row_does_not_have_is_filled_and_not_read(void **state)
 	for_each_kernel(check_borders);
 }
 
-static void check_strides(const struct engine_copy_kernels *kernels)
+static void check_strides(engine_bordered_kernel *kernel)
 {
 	static const int64_t strides[] = { -300, -150, -1, 0, 1, 64, 600 };
 
 	for (size_t i = 0; i < COUNT(strides); i++)
-		check_kernel(kernels, &(struct kernel_case){
+		check_kernel(kernel, &(struct kernel_case){
 			.offset = 20, .count = 7, .bytes = 150, .stride = strides[i], .first = 8,
 			.end = 140, .ahead = strides[i] * 2,
 		});

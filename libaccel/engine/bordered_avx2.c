@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Rows with borders, put together to vectors in registers, by AVX2. Contract in kernels.h. Of a row
- * that ends within a vector its own last vector is loaded, and moved to its place; around it is the
- * fill. A vector in which two rows meet is two such loads: put together in memory it would wait for
- * the streaming stores before it. Both halves of a line are streamed one after the other.
+ * that ends within a vector its own last vector is loaded, and moved to its place, or where places
+ * are multiples of 4 bytes, lanes of that size are by a mask; around them is the fill. A vector in
+ * which two rows meet is two such loads: put together in memory it would wait for the streaming
+ * stores before it. Both halves of a line are streamed one after the other.
  */
 #include "kernels.h"
 
@@ -12,6 +13,17 @@
 #include "bytes_avx2.h"
 
 #define VECTOR_BYTES	((int64_t)sizeof(__m256i))
+
+/* The lanes of 4 bytes, from a byte on to another, of the vector at a place; else the fill. */
+INLINE __m256i load_some_lanes(const uint8_t *from, int64_t first, int64_t end, __m256i fill)
+{
+	const __m256i places = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
+	const __m256i before = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)first), places);
+	const __m256i lanes = _mm256_andnot_si256(before,
+		_mm256_cmpgt_epi32(_mm256_set1_epi32((int)end), places));
+
+	return _mm256_blendv_epi8(fill, _mm256_maskload_epi32((const int *)from, lanes), lanes);
+}
 
 INLINE __m256i places(void)
 {
@@ -57,23 +69,30 @@ TARGET static __attribute__((noinline)) __m256i load_short(const uint8_t *from, 
 
 /* The vector of a row, with its borders, that begins at one of its bytes; others are any. */
 INLINE __m256i load_vector(const struct engine_bordered_rows *rows, __m256i fill,
-			   const uint8_t *src, int64_t at)
+			   const uint8_t *src, int64_t at, bool has_lanes)
 {
 	const int64_t first = rows->first - at, end = rows->end - at;
 	const uint8_t *from = BEYOND(src, at);
-	int64_t by;
 	__m256i bytes;
+	int64_t by;
 
+	if (first <= 0 && end >= VECTOR_BYTES)
+		return _mm256_loadu_si256((const __m256i *)from);
 	/* what is beyond a border may lie anywhere, where a load without bytes takes long */
 	if (end <= 0 || first >= VECTOR_BYTES)
 		return fill;
+	if (has_lanes)
+		return load_some_lanes(from, first, end, fill);
 	if (end - first < VECTOR_BYTES)
 		return load_short(from, first, end, fill);
 	/* of all that the row has, the vector next to this one */
 	by = first > 0 ? first : min(end - VECTOR_BYTES, 0);
 	bytes = shift_bytes(_mm256_loadu_si256(BEYOND(from, by)), by);
-	bytes = _mm256_blendv_epi8(fill, bytes, bytes_before(min(end, VECTOR_BYTES)));
-	return _mm256_blendv_epi8(bytes, fill, bytes_before(max(first, 0)));
+	if (rows->end < rows->bytes)
+		bytes = _mm256_blendv_epi8(fill, bytes, bytes_before(min(end, VECTOR_BYTES)));
+	if (rows->first)
+		bytes = _mm256_blendv_epi8(bytes, fill, bytes_before(max(first, 0)));
+	return bytes;
 }
 
 /* The vector in which a row begins, but for what others have stored of it. */
@@ -115,15 +134,16 @@ INLINE int64_t stream_inner(const struct engine_bordered_rows *rows, uint8_t *ro
 
 /* Whole vectors from one on, all but those that the source has all of. */
 INLINE int64_t stream_border(const struct engine_bordered_rows *rows, __m256i fill, uint8_t *row,
-			     const uint8_t *src, int64_t at, int64_t end)
+			     const uint8_t *src, int64_t at, int64_t end, bool has_lanes)
 {
 	for (; at < end && at + VECTOR_BYTES <= rows->bytes; at += VECTOR_BYTES)
-		_mm256_stream_si256((__m256i *)(row + at), load_vector(rows, fill, src, at));
+		_mm256_stream_si256((__m256i *)(row + at),
+				    load_vector(rows, fill, src, at, has_lanes));
 	return at;
 }
 
-TARGET void engine_stream_bordered_avx2(struct engine_line *line, const uint8_t *src,
-					const struct engine_bordered_rows *given)
+INLINE void stream_rows(struct engine_line *line, const uint8_t *src,
+			const struct engine_bordered_rows *given, bool has_lanes)
 {
 	/* a copy: of what is pointed to, compilers think that stores may change it */
 	const struct engine_bordered_rows rows = *given;
@@ -134,7 +154,7 @@ TARGET void engine_stream_bordered_avx2(struct engine_line *line, const uint8_t 
 	uint8_t *to = line->to + begun;
 
 	for (int64_t r = 0; r < rows.count; r++) {
-		const __m256i first = load_vector(&rows, fill, src, -filled);
+		const __m256i first = load_vector(&rows, fill, src, -filled, has_lanes);
 		uint8_t *row = to + filled;
 		int64_t at = VECTOR_BYTES - filled;
 
@@ -142,12 +162,12 @@ TARGET void engine_stream_bordered_avx2(struct engine_line *line, const uint8_t 
 		engine_fetch(BEYOND(src, rows.ahead));
 		store_first(to, _mm256_blendv_epi8(first, waiting, bytes_before(filled)), others);
 		others = 0;
-		at = stream_border(&rows, fill, row, src, at, rows.first);
+		at = stream_border(&rows, fill, row, src, at, rows.first, has_lanes);
 		at = stream_inner(&rows, row, src, at);
-		at = stream_border(&rows, fill, row, src, at, rows.bytes);
+		at = stream_border(&rows, fill, row, src, at, rows.bytes, has_lanes);
 		engine_fetch(BEYOND(BEYOND(src, rows.ahead), rows.bytes - 1));
 		filled = rows.bytes - at;
-		waiting = load_vector(&rows, fill, src, at);
+		waiting = load_vector(&rows, fill, src, at, has_lanes);
 		src = BEYOND(src, rows.stride);
 		to = row + at;
 	}
@@ -155,6 +175,15 @@ TARGET void engine_stream_bordered_avx2(struct engine_line *line, const uint8_t 
 	line->filled = filled;
 	line->others = 0;
 	line->to = to;
+}
+
+TARGET void engine_stream_bordered_avx2(struct engine_line *line, const uint8_t *src,
+					const struct engine_bordered_rows *rows)
+{
+	if ((line->filled | rows->bytes | rows->first | rows->end) % 4 == 0)
+		stream_rows(line, src, rows, true);
+	else
+		stream_rows(line, src, rows, false);
 }
 
 #endif /* __x86_64__ */

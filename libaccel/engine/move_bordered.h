@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Moves of rows that go on into each other in the destination and end within cache lines, with the
+ * Moves of rows that go on into each other in the destination, and end within cache lines or have
  * borders beyond which a row has no source: as im2col has them along planes, padded images, slices.
  * Every line is stored once, as a whole, around the caches.
  */

@@ -14,6 +14,7 @@
 #define TABLE		engine_copy_avx2
 #define end_stores()	_mm_sfence()
 #define STREAM_BORDERED	engine_stream_bordered_avx2
+#define BORDERED_FAR_BYTES	192
 #define stream_vector(to, v)	_mm256_stream_si256((__m256i *)(to), (__m256i)(v))
 
 #include "copy_rows.h"

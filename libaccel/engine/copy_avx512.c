@@ -14,6 +14,7 @@
 #define TABLE		engine_copy_avx512
 #define end_stores()	_mm_sfence()
 #define STREAM_BORDERED	engine_stream_bordered_avx512
+#define BORDERED_FAR_BYTES	0
 #define stream_vector(to, v)	_mm512_stream_si512((__m512i *)(to), (__m512i)(v))
 
 #include "copy_rows.h"

@@ -6,7 +6,8 @@
  *	TABLE			the name of the table
  *	end_stores()		what makes streaming stores seen by others
  *	DEFINE_STRIDED(size)	copy_strided_##size(), where it has better than an element at a time
- *	STREAM_BORDERED		its kernel of rows with borders, where it has one
+ *	STREAM_BORDERED		its kernel of rows with borders, where it has one, and
+ *	BORDERED_FAR_BYTES	how long rows are to be for it that lie apart in the source
  */
 #ifndef DEFINE_STRIDED
 #define DEFINE_STRIDED(size)									\
@@ -19,6 +20,7 @@ static TARGET void copy_strided_##size(uint8_t *dst, const uint8_t *src,			\
 
 #ifndef STREAM_BORDERED
 #define STREAM_BORDERED		NULL
+#define BORDERED_FAR_BYTES	0
 #endif
 
 DEFINE_STRIDED(1)
@@ -43,5 +45,6 @@ const struct engine_copy_kernels TABLE = {
 	.pairs = FOR_EACH_SIZE(copy_pairs),
 	.runs = copy_runs,
 	.stream_bordered = STREAM_BORDERED,
+	.bordered_far_bytes = BORDERED_FAR_BYTES,
 	.end_streams = end_streams,
 };

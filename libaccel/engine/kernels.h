@@ -181,6 +181,8 @@ struct engine_copy_kernels {
 	engine_runs_kernel *runs;
 	/* NULL where there is no kernel that puts lines together */
 	engine_bordered_kernel *stream_bordered;
+	/* rows that lie apart in the source are worth it if they have so many bytes */
+	int64_t bordered_far_bytes;
 	void (*end_streams)(void);
 };
 

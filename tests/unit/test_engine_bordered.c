@@ -418,12 +418,12 @@ static void values_of_windows_may_be_as_large_as_fit(void **state)
 /* A row of the source, and one that would be nearly 64 bits behind it. */
 static void rows_that_are_not_there_may_be_anywhere(void **state)
 {
-	struct engine_job *job = new_padded(40, 2, 0);
+	struct engine_job *job = new_padded(60, 2, 0);
 
 	(void)state;
 	job->operands[1].spec.address.strides[0] = INT64_MAX / 2;
 	add_window(job, 1, 0, 1)->value.strides[0] = 1;
-	set_buffer(job, 1, NULL, 160);
+	set_buffer(job, 1, NULL, 240);
 	assert_int_equal(check_job(job), has_kernel());
 }
 
@@ -441,6 +441,18 @@ static void whole_lines_are_left_to_others(void **state)
 	(void)state;
 	job->operands[1].spec.address.strides[0] += 4;
 	set_buffer(job, 1, NULL, 9 * 33 * 4);
+	assert_false(check_job(job));
+}
+
+static void whole_lines_far_apart_are_left_to_others(void **state)
+{
+	struct engine_job *job = new_padded(30, 9, 1);
+	const int64_t pitch = 128 * 4;
+
+	(void)state;
+	job->operands[1].spec.address.strides[0] = pitch;
+	job->operands[1].spec.address.offset = -pitch - 4;
+	set_buffer(job, 1, NULL, 9 * (uint64_t)pitch);
 	assert_false(check_job(job));
 }
 
@@ -496,6 +508,7 @@ int main(void)
 		cmocka_unit_test(rows_that_are_not_there_may_be_anywhere),
 		cmocka_unit_test(lines_with_borders_are_put_together),
 		cmocka_unit_test(whole_lines_are_left_to_others),
+		cmocka_unit_test(whole_lines_far_apart_are_left_to_others),
 		cmocka_unit_test(rows_that_are_too_long_are_left_to_others),
 		cmocka_unit_test(plan_names_the_rows),
 	};

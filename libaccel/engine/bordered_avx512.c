@@ -76,7 +76,7 @@ TARGET void engine_stream_bordered_avx512(struct engine_line *line, const uint8_
 					  const struct engine_bordered_rows *rows)
 {
 	/* rows close to each other the CPU itself sees coming */
-	const bool fetches = magnitude(rows->stride) >= (uint64_t)(rows->bytes + 128);
+	const bool fetches = !engine_rows_are_close(rows->stride, rows->bytes);
 	const __m512i fill = _mm512_loadu_si512(rows->fill);
 	__m512i waiting = _mm512_loadu_si512(line->bytes);
 	int64_t filled = line->filled;

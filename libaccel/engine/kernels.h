@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arithmetic.h"
+
 struct engine_tile {
 	int64_t extents[2];
 	int64_t dst_strides[2];
@@ -67,6 +69,12 @@ struct engine_bordered_rows {
 	int64_t ahead;		/* fetch so many bytes ahead in the source */
 	const uint8_t *fill;	/* 64 bytes, as every line that has nothing else has them */
 };
+
+/* Whether rows follow each other in the source, but for a gap of less than two lines. */
+static inline bool engine_rows_are_close(int64_t stride, int64_t bytes)
+{
+	return magnitude(stride) < (uint64_t)(bytes + 2 * LINE_BYTES);
+}
 
 /* Streams such rows, of which the first one's byte 0 is at src, or would be. */
 typedef void engine_bordered_kernel(struct engine_line *line, const uint8_t *src,

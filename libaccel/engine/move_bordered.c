@@ -36,20 +36,12 @@ static int64_t choose_ahead(int64_t stride, int64_t row_bytes)
 	return (int64_t)((uint64_t)stride * (uint64_t)max(1, AHEAD_BYTES / row_bytes));
 }
 
-/* Whether rows follow each other in the source, but for a gap of two lines at most. */
-static bool are_close(const struct engine_bordered *bordered)
-{
-	const struct engine_nest *nest = &bordered->borders.nest;
-
-	return magnitude(nest->streams[SRC].strides[nest->rank - 2]) <
-	       (uint64_t)(bordered->row_bytes + 2 * LINE_BYTES);
-}
-
 bool engine_bordered_match(struct engine_bordered *bordered, const struct engine_plan *plan,
 			   const struct engine_box *box)
 {
 	const struct engine_borders *borders = &bordered->borders;
 	const struct engine_nest *nest = &borders->nest;
+	bool are_close;
 	uint32_t last;
 
 	bordered->plan = plan;
@@ -68,11 +60,13 @@ bool engine_bordered_match(struct engine_bordered *bordered, const struct engine
 		return false;
 	if (!borders->num_conditions && bordered->row_bytes >= LONG_ROW_BYTES)
 		return false;
+	are_close = engine_rows_are_close(nest->streams[SRC].strides[last - 1],
+					  bordered->row_bytes);
 	/* whole lines that lie apart are better moved in the order of the source */
 	if (!(place_bits(bordered) % LINE_BYTES) &&
-	    (!borders->num_conditions || !are_close(bordered)))
+	    (!borders->num_conditions || !are_close))
 		return false;
-	if (bordered->row_bytes < plan->isa->copy->bordered_far_bytes && !are_close(bordered))
+	if (bordered->row_bytes < plan->isa->copy->bordered_far_bytes && !are_close)
 		return false;
 	for (uint32_t k = 0; k < borders->num_conditions; k++)
 		if (nest->streams[NUM_OPERANDS + k].strides[last] < 0)

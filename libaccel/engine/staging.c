@@ -469,6 +469,7 @@ static void number_slots(struct engine_staging *staging, const struct engine_nes
 		if (staging->slots[d])
 			count *= staging->block[d];
 	}
+	staging->num_slots = min(count, NUM_SLOTS);
 }
 
 /* Whether columns have so many bytes as kernels chain: see engine_chain_kernel. */

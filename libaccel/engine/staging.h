@@ -53,6 +53,7 @@ struct engine_staging {
 	int64_t run_bytes;
 	bool is_one_run;			/* of all columns, which go on into each other */
 	int64_t slots[DRM_TESSERA_MAX_RANK];	/* strides of where the ends of runs wait */
+	int64_t num_slots;			/* all that are used */
 };
 
 /*

@@ -52,7 +52,7 @@ static int run_strips_directly(struct pipeline *pipeline)
 	return error;
 }
 
-/* A strip, or all that have the same rows if they can be joined to what waits: to the last one. */
+/* A strip, or all that have the same rows or columns and go on where others wait: to the last. */
 static int64_t run_strips_beside(struct pipeline *pipeline)
 {
 	int64_t bytes = engine_staging_join_strips(pipeline);
@@ -60,9 +60,9 @@ static int64_t run_strips_beside(struct pipeline *pipeline)
 	if (bytes)
 		return bytes;
 	bytes = step_bytes(&pipeline->strips, pipeline->move->size);
-	if (!engine_staging_chain_strip(pipeline, bytes))
-		engine_staging_stage_strip(pipeline, bytes);
-	return bytes;
+	if (engine_staging_chain_strip(pipeline, bytes))
+		return bytes;
+	return engine_staging_stage_strips(pipeline);
 }
 
 static int run_strips(struct pipeline *pipeline)
@@ -196,10 +196,11 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 	if (pipeline.is_direct && staging->packing_kernel)
 		return run_packing(&pipeline, &blocks);
 	engine_inflow_fetch(&pipeline.inflow, step_bytes(&blocks, staging->src_size));
-	memset(pipeline.slots->next, 0, sizeof(pipeline.slots->next));
+	memset(pipeline.slots->next, 0,
+	       (size_t)staging->num_slots * sizeof(pipeline.slots->next[0]));
 	error = run_blocks(&pipeline, &blocks);
 	engine_staging_note_joined(&pipeline);
-	for (int64_t n = 0; n < NUM_SLOTS; n++)
+	for (int64_t n = 0; n < staging->num_slots; n++)
 		engine_staging_flush_slot(pipeline.slots, n);
 	return error;
 }

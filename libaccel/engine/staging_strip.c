@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "place.h"
 #include "staging_pipeline.h"
 
 /* Transposes a strip to where it is at home, or to the staging buffer, with these strides. */
@@ -214,23 +215,85 @@ static void stream_runs(struct pipeline *pipeline, const struct runs *runs)
 	engine_staging_fetch_beside(pipeline, heads);
 }
 
-void engine_staging_stage_strip(struct pipeline *pipeline, int64_t bytes)
+/*
+ * What runs have beyond their last whole lines need not go by way of the slots if those of the
+ * strip below come next, which have the same places in the staging buffer.
+ */
+static void keep_waiting(const struct runs *runs)
+{
+	const int64_t count = runs->rows.extents[0], bytes = runs->rows.extents[1];
+	const int64_t pitch = runs->rows.src_strides[0];
+	uint8_t *before = runs->staged - LINE_BYTES;
+
+	for (int64_t k = 0; k < count; k++) {
+		memcpy(before, before + bytes, LINE_BYTES);
+		before += pitch;
+	}
+}
+
+/*
+ * How many strips below this one have as many rows. A strip that others follow has whole lines of
+ * each column. Kernels that join lines look for what waits in the slots.
+ */
+static int64_t count_below(const struct pipeline *pipeline)
 {
 	const struct engine_staging *staging = &pipeline->move->staging;
-	const struct runs runs = runs_of_strip(pipeline, bytes);
-	const int64_t count = runs.rows.extents[0];
+	const struct steps *strips = &pipeline->strips;
+	const uint32_t last = strips->rank - 1;
+
+	if (staging->is_one_run || staging->join_kernel)
+		return 0;
+	return (strips->end[last] - strips->at[last]) / step_extent(strips, last) - 1;
+}
+
+/* Stages so many strips below the one that has these runs, and goes on to the last of them. */
+static void stage_below(struct pipeline *pipeline, struct runs *runs, int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	struct steps *strips = &pipeline->strips;
+	const uint32_t last = strips->rank - 1;
+	const int64_t height = step_extent(strips, last);
+	const int64_t *src_strides;
+	const uint8_t *src = source_of_strip(pipeline, &src_strides);
+	const struct engine_tile tile = {
+		.extents = { runs->rows.extents[0], height },
+		.dst_strides = { runs->rows.src_strides[0], move->size },
+		.src_strides = { move->size, src_strides[last] },
+	};
+
+	for (int64_t k = 0; k < count; k++) {
+		keep_waiting(runs);
+		src = BEYOND(src, height * tile.src_strides[1]);
+		move->staging.stage_kernel(runs->staged, src, &tile);
+		runs->dst += runs->rows.extents[1];
+		engine_staging_stream_rows(pipeline, runs->dst, runs->staged, &runs->rows);
+	}
+	strips->at[last] += count * height;
+}
+
+int64_t engine_staging_stage_strips(struct pipeline *pipeline)
+{
+	const struct engine_staging *staging = &pipeline->move->staging;
+	const int64_t bytes = step_bytes(&pipeline->strips, pipeline->move->size);
+	struct runs runs = runs_of_strip(pipeline, bytes);
 	const bool are_whole = are_lines(&runs);
 	const bool are_there = are_whole || take_waiting(pipeline->slots, &runs);
+	int64_t below;
 
 	transpose_strip(pipeline, staging->stage_kernel, runs.staged, pipeline->strips.at,
 			staging->strides);
 	if (!are_there) {
 		stream_runs(pipeline, &runs);
-		return;
+		return bytes;
 	}
 	engine_staging_stream_rows(pipeline, runs.dst, runs.staged, &runs.rows);
-	for (int64_t k = 0; k < count && !are_whole; k++)
+	if (are_whole)
+		return bytes;
+	below = count_below(pipeline);
+	stage_below(pipeline, &runs, below);
+	for (int64_t k = 0; k < runs.rows.extents[0]; k++)
 		leave_waiting(pipeline->slots, &runs, k);
+	return bytes * (1 + below);
 }
 
 int engine_staging_stream_strip(struct pipeline *pipeline)

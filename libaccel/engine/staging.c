@@ -28,6 +28,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define STAGED_SRC_RUN_BYTES	1024
 #define SRC_EXCESS(run_bytes)	((run_bytes) / 2)	/* if rows are whole then */
 #define DST_RUN_BYTES		256
+#define SHORT_ROWS_BLOCK_BYTES	(1 << 20)
 #define PACKED_DST_RUN		64
 
 /*
@@ -157,6 +158,17 @@ static bool takes_whole_rows(const struct engine_staging *staging, const struct 
 	       next_in_run(nest, SRC, extent * staging->src_size) == nest->rank - 1;
 }
 
+/*
+ * Whether such rows are no longer than lines, and more than a block has room for: strips have all
+ * of each, and go from one to the next as these lie in the source.
+ */
+static bool are_rows_short(const struct engine_nest *nest, uint32_t src_loop, int64_t size)
+{
+	const int64_t row_bytes = nest->extents[src_loop] * size;
+
+	return row_bytes <= LINE_BYTES && nest->extents[nest->rank - 1] > BLOCK_BYTES / row_bytes;
+}
+
 /* So much of a loop, whole lines of it, or all if what is beyond is no more than the excess. */
 static int64_t cut_loop(int64_t extent, int64_t wanted, int64_t excess, int64_t most, int64_t line)
 {
@@ -211,6 +223,17 @@ static int64_t dst_excess(const struct engine_staging *staging, const struct eng
 	return max(DST_RUN_BYTES, min(block_bytes / columns, 2 * dst_run)) - dst_run;
 }
 
+/* Gives a block of short rows as many of them as it may have. */
+static void heighten_block(struct engine_staging *staging, const struct engine_nest *nest,
+			   int64_t size)
+{
+	const uint32_t last = nest->rank - 1;
+	const int64_t most = SHORT_ROWS_BLOCK_BYTES / (nest->extents[staging->src_loop] * size);
+
+	staging->block[last] = cut_loop(nest->extents[last], most, 0, most,
+					max(1, LINE_BYTES / size));
+}
+
 /*
  * With rows as long as they are wanted, and then as many of them as there is room for; or of the
  * destination's what leaves the source's whole.
@@ -235,6 +258,8 @@ static void choose_block(struct engine_staging *staging, const struct engine_nes
 		    dst_excess(staging, nest, size, dst_run, most), most);
 	widen_block(staging, nest, SRC, size, src_run, SRC_EXCESS(src_run), most);
 	widen_block(staging, nest, DST, size, BLOCK_BYTES, 0, BLOCK_BYTES);
+	if (staging->has_short_rows)
+		heighten_block(staging, nest, size);
 }
 
 /* What a block has side by side in the source: whole loops, and one that it cuts. */
@@ -524,6 +549,7 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	is_staged = !staging->stream_kernel && !kernels->join_transpose[shift];
 	staging->packing_kernel = choose_packing_kernel(staging, nest, size, kernels);
 	staging->has_whole_rows = is_staged && takes_whole_rows(staging, nest, size);
+	staging->has_short_rows = staging->has_whole_rows && are_rows_short(nest, src_loop, size);
 	staging->packs = !staging->has_whole_rows && wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
 							kernels->transpose[shift];

@@ -32,6 +32,7 @@ struct engine_staging {
 	uint32_t order[DRM_TESSERA_MAX_RANK];	/* loops by strides of the source, largest first */
 	uint32_t across[DRM_TESSERA_MAX_RANK];	/* loops, that of the columns last */
 	bool has_whole_rows;			/* of the source, if a block has room for them */
+	bool has_short_rows;			/* they are, and strips have them whole */
 	bool packs;				/* rows are put side by side first */
 	int64_t packed[DRM_TESSERA_MAX_RANK];	/* strides of elements there */
 	int64_t strip[DRM_TESSERA_MAX_RANK];	/* of a strip */

@@ -426,6 +426,15 @@ static void few_planes_are_stored_to_the_caches(void **state)
 	}
 }
 
+/* Of rows that are no longer than lines a block has up to a megabyte, and a part some more. */
+static void short_rows_are_in_long_blocks(void **state)
+{
+	(void)state;
+	check_staged(&(struct permutation){
+		4, 3, { 2, 210007, 3 }, { 0, 2, 1 }, 0, { 16, 8 }
+	});
+}
+
 /* A column's end and the next one's beginning may have a line in common, or the next strip's. */
 static void columns_of_large_elements_go_on_into_each_other(void **state)
 {
@@ -772,6 +781,7 @@ int main(void)
 		cmocka_unit_test(columns_that_overlap_stay_in_their_memory),
 		cmocka_unit_test(columns_of_large_elements_go_on_into_each_other),
 		cmocka_unit_test(few_planes_are_stored_to_the_caches),
+		cmocka_unit_test(short_rows_are_in_long_blocks),
 		cmocka_unit_test(
 			columns_shorter_than_a_line_are_staged_only_where_much_is_stored),
 		cmocka_unit_test(six_loops_of_odd_extents_are_permuted),

@@ -7,6 +7,7 @@
 
 #include "arithmetic.h"
 #include "move_bordered.h"
+#include "place.h"
 
 enum { DST = ENGINE_BORDERS_DST, SRC = ENGINE_BORDERS_SRC, NUM_OPERANDS = ENGINE_BORDERS_OPERANDS };
 
@@ -28,12 +29,6 @@ static uint64_t place_bits(const struct engine_bordered *bordered)
 	for (uint32_t d = 0; d + 1 < nest->rank; d++)
 		bits |= (uint64_t)dst->strides[d];
 	return bits;
-}
-
-/* What has no source may be so far away that some rows more do not fit 64 bits. */
-static int64_t choose_ahead(int64_t stride, int64_t row_bytes)
-{
-	return (int64_t)((uint64_t)stride * (uint64_t)max(1, AHEAD_BYTES / row_bytes));
 }
 
 bool engine_bordered_match(struct engine_bordered *bordered, const struct engine_plan *plan,
@@ -71,7 +66,8 @@ bool engine_bordered_match(struct engine_bordered *bordered, const struct engine
 	for (uint32_t k = 0; k < borders->num_conditions; k++)
 		if (nest->streams[NUM_OPERANDS + k].strides[last] < 0)
 			return false;
-	bordered->ahead = choose_ahead(nest->streams[SRC].strides[last - 1], bordered->row_bytes);
+	bordered->ahead = engine_rows_on(nest->streams[SRC].strides[last - 1],
+					 max(1, AHEAD_BYTES / bordered->row_bytes));
 	bordered->block = ENGINE_REPORT_BYTES / bordered->row_bytes;
 	return true;
 }

@@ -3,8 +3,8 @@
  * Moves of runs: in which order rows are visited, what is fetched ahead of them, and whether they
  * are stored around the caches. Runs that are as short as an element can be are move.c's.
  */
-#include "arithmetic.h"
 #include "move_rows.h"
+#include "place.h"
 
 enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 
@@ -48,7 +48,7 @@ static int64_t choose_ahead(const struct engine_nest *nest, int64_t bytes, bool 
 	/* the CPU itself sees small steps coming */
 	if (magnitude(strides[0]) < 2 * LINE_BYTES)
 		return 0;
-	return strides[0] * max(1, AHEAD_BYTES / bytes);
+	return engine_rows_on(strides[0], max(1, AHEAD_BYTES / bytes));
 }
 
 /* Makes runs and the loop around them the tile. */

@@ -8,6 +8,7 @@
  */
 #include "arithmetic.h"
 #include "move_windows.h"
+#include "place.h"
 
 enum {
 	DST = ENGINE_BORDERS_DST,
@@ -130,7 +131,7 @@ static void choose_tile(struct engine_windows *windows, int64_t size)
 		.dst_strides = { nest->streams[DST].strides[windows->rank], size },
 		.src_strides = { stride },
 		/* what follows in the source, as the next row of an image does, comes next */
-		.ahead = columns * stride,
+		.ahead = engine_rows_on(stride, columns),
 	};
 	windows->block[0] = LINE_BYTES / 2 / size;
 	windows->block[1] = windows->streams ? MAX_TAPS :

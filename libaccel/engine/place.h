@@ -34,6 +34,15 @@
 } while (0)
 
 /*
+ * How far it is to the row so many strides on, to ask for it ahead. What has no source, or indices
+ * that lead nowhere, may be so far away that it does not fit 64 bits: then it is any place.
+ */
+static inline int64_t engine_rows_on(int64_t stride, int64_t count)
+{
+	return (int64_t)((uint64_t)stride * (uint64_t)count);
+}
+
+/*
  * Asks for a line that is read some time later. The second cache has more of them under way at a
  * time than the first one, from which it is near enough.
  */

@@ -33,6 +33,7 @@ static inline uint64_t option_number(const char *option, const char *text)
 	return value;
 }
 
+/* Says which jobs will be run before one of them can end the program. */
 static inline struct random_run parse_options(int argc, char **argv, uint64_t count)
 {
 	struct random_run run = { .seed = (uint64_t)time(NULL) * 1000000, .count = count };
@@ -47,6 +48,8 @@ static inline struct random_run parse_options(int argc, char **argv, uint64_t co
 			exit(2);
 		}
 	}
+	print_message("seeds from %" PRIu64 " on\n", run.seed);
+	fflush(stdout);
 	return run;
 }
 

@@ -388,6 +388,5 @@ int main(int argc, char **argv)
 	};
 
 	run = parse_options(argc, argv, 12);
-	print_message("seeds from %" PRIu64 " on\n", run.seed);
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

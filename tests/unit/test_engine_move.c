@@ -585,6 +585,26 @@ static void index_before_the_start_of_the_buffer_faults(void **state)
 	free(job);
 }
 
+/* So far from row to row that the row to fetch some of them ahead has no address in 64 bits. */
+static void gathered_rows_that_lie_too_far_apart_fault(void **state)
+{
+	static const uint8_t index;
+	char from[14], to[4][14];
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U16);
+	struct engine_fault fault;
+
+	(void)state;
+	SET_BUFFER(job, 0, to);
+	SET_BUFFER(job, 1, from);
+	add_loop(job, 4, sizeof(to[0]), -(1ll << 58));
+	add_loop(job, 7, 2, 2);
+	add_indices(job, 1, &index, 1, DRM_TESSERA_DTYPE_U8, 0, 1);
+	job->operands[1].spec.index_address.strides[0] = 0;
+	assert_int_equal(try_job(job, NULL, &fault), -ERANGE);
+	assert_int_equal(fault.cause, DRM_TESSERA_CAUSE_BOUNDS);
+	free(job);
+}
+
 static void index_of_the_destination_faults_alike(void **state)
 {
 	static const uint8_t index = 9;
@@ -676,6 +696,7 @@ int main(void)
 		cmocka_unit_test(negative_index_faults_where_there_is_a_limit),
 		cmocka_unit_test(index_past_the_end_of_the_buffer_faults),
 		cmocka_unit_test(index_before_the_start_of_the_buffer_faults),
+		cmocka_unit_test(gathered_rows_that_lie_too_far_apart_fault),
 		cmocka_unit_test(index_of_the_destination_faults_alike),
 		cmocka_unit_test(largest_index_times_least_stride_does_not_wrap),
 		cmocka_unit_test(last_row_that_reaches_out_of_the_buffer_faults),

@@ -691,6 +691,5 @@ int main(int argc, char **argv)
 	};
 
 	run = parse_options(argc, argv, 40);
-	print_message("seeds from %" PRIu64 " on\n", run.seed);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

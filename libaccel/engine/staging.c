@@ -40,8 +40,12 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define STAGED_STRIP_BYTES	4096
 #define RUN_BYTES	256
 
-/* Where runs begin within lines, what waits for each is put before it: the fewer the better. */
+/*
+ * Where runs begin within lines, what waits for each is put before it: the fewer the better. But of
+ * small elements long runs are too many rows, and of several loops these lie too far apart.
+ */
 #define WAITING_STRIP_BYTES	(2 * STAGED_STRIP_BYTES)
+#define WAITING_DST_RUN_BYTES	(2 * DST_RUN_BYTES)
 
 /*
  * Rows of the source itself may begin within lines: strips that go by way of the staging buffer
@@ -223,6 +227,21 @@ static int64_t dst_excess(const struct engine_staging *staging, const struct eng
 	return max(DST_RUN_BYTES, min(block_bytes / columns, 2 * dst_run)) - dst_run;
 }
 
+/* How long a block's runs of the destination are to be. */
+static int64_t choose_dst_run(const struct engine_staging *staging, const struct engine_nest *nest,
+			      int64_t size, bool is_staged, bool are_pieces, int64_t block_bytes)
+{
+	if (are_pieces)
+		return min(DST_RUN_BYTES, PACKED_DST_RUN * size);
+	if (staging->has_whole_rows)
+		return min(DST_RUN_BYTES, block_bytes / nest->extents[staging->src_loop] /
+					  LINE_BYTES * LINE_BYTES);
+	if (is_staged && !staging->has_lines && size > PACKED_SIZE &&
+	    nest->extents[nest->rank - 1] >= WAITING_DST_RUN_BYTES / size)
+		return WAITING_DST_RUN_BYTES;
+	return DST_RUN_BYTES;
+}
+
 /* Gives a block of short rows as many of them as it may have. */
 static void heighten_block(struct engine_staging *staging, const struct engine_nest *nest,
 			   int64_t size)
@@ -245,13 +264,8 @@ static void choose_block(struct engine_staging *staging, const struct engine_nes
 				size * staging->src_size;
 	const bool is_small = staging->packs || (is_staged && !staging->has_whole_rows);
 	const int64_t most = is_small ? BLOCK_BYTES : LARGE_BLOCK_BYTES;
-	int64_t dst_run = DST_RUN_BYTES;
+	const int64_t dst_run = choose_dst_run(staging, nest, size, is_staged, are_pieces, most);
 
-	if (are_pieces)
-		dst_run = min(dst_run, PACKED_DST_RUN * size);
-	if (staging->has_whole_rows)
-		dst_run = min(dst_run, most / nest->extents[staging->src_loop] /
-				       LINE_BYTES * LINE_BYTES);
 	for (uint32_t d = 0; d < nest->rank; d++)
 		staging->block[d] = 1;
 	widen_block(staging, nest, DST, size, dst_run,

@@ -123,10 +123,10 @@ int engine_staging_stream_panel(struct pipeline *pipeline);
 int engine_staging_stream_strip(struct pipeline *pipeline);
 
 /*
- * Transposes a strip to the staging buffer, and streams the lines that it fills from there; and so
- * those that go on below it, to the last of them. Returns how many bytes that were.
+ * Transposes a strip of so many bytes to the staging buffer, and streams the lines that it fills
+ * from there; and so those that go on below it, to the last. Returns how many bytes all have.
  */
-int64_t engine_staging_stage_strips(struct pipeline *pipeline);
+int64_t engine_staging_stage_strips(struct pipeline *pipeline, int64_t bytes);
 
 /* Streams rows of whole lines from the staging buffer, and fetches as much of the next block. */
 void engine_staging_stream_rows(struct pipeline *pipeline, uint8_t *dst, const uint8_t *staged,

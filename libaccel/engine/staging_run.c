@@ -65,7 +65,7 @@ static int64_t run_strips_beside(struct pipeline *pipeline)
 	bytes = step_bytes(&pipeline->strips, pipeline->move->size);
 	if (engine_staging_chain_strip(pipeline, bytes))
 		return bytes;
-	return engine_staging_stage_strips(pipeline);
+	return engine_staging_stage_strips(pipeline, bytes);
 }
 
 static int run_strips(struct pipeline *pipeline)

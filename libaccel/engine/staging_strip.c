@@ -271,10 +271,9 @@ static void stage_below(struct pipeline *pipeline, struct runs *runs, int64_t co
 	strips->at[last] += count * height;
 }
 
-int64_t engine_staging_stage_strips(struct pipeline *pipeline)
+int64_t engine_staging_stage_strips(struct pipeline *pipeline, int64_t bytes)
 {
 	const struct engine_staging *staging = &pipeline->move->staging;
-	const int64_t bytes = step_bytes(&pipeline->strips, pipeline->move->size);
 	struct runs runs = runs_of_strip(pipeline, bytes);
 	const bool are_whole = are_lines(&runs);
 	const bool are_there = are_whole || take_waiting(pipeline->slots, &runs);

@@ -444,16 +444,41 @@ static void whole_lines_are_left_to_others(void **state)
 	assert_false(check_job(job));
 }
 
-static void whole_lines_far_apart_are_left_to_others(void **state)
+/* So many columns with a border of one, and rows that lie apart in the source. */
+static struct engine_job *new_far_apart(uint64_t columns)
 {
-	struct engine_job *job = new_padded(30, 9, 1);
+	struct engine_job *job = new_padded(columns, 9, 1);
 	const int64_t pitch = 128 * 4;
 
-	(void)state;
 	job->operands[1].spec.address.strides[0] = pitch;
 	job->operands[1].spec.address.offset = -pitch - 4;
 	set_buffer(job, 1, NULL, 9 * (uint64_t)pitch);
-	assert_false(check_job(job));
+	return job;
+}
+
+static void whole_lines_far_apart_are_left_to_others(void **state)
+{
+	(void)state;
+	assert_false(check_job(new_far_apart(30)));
+}
+
+static void rows_far_apart_are_put_together_if_they_are_long_enough(void **state)
+{
+	(void)state;
+	for (uint64_t columns = 22; columns <= 70; columns += 4) {
+		bool is_long_enough = false;
+
+		if ((columns + 2) * 4 % 64 == 0)
+			continue;
+		for (uint32_t n = 0; engine_isa_at(n); n++) {
+			const struct engine_copy_kernels *copy = engine_isa_at(n)->copy;
+
+			if (engine_isa_at(n)->is_available() && copy->stream_bordered &&
+			    (int64_t)(columns + 2) * 4 >= copy->bordered_far_bytes)
+				is_long_enough = true;
+		}
+		assert_int_equal(check_job(new_far_apart(columns)), is_long_enough);
+	}
 }
 
 /* A block of rows is what a run can be canceled after. */
@@ -509,6 +534,7 @@ int main(void)
 		cmocka_unit_test(lines_with_borders_are_put_together),
 		cmocka_unit_test(whole_lines_are_left_to_others),
 		cmocka_unit_test(whole_lines_far_apart_are_left_to_others),
+		cmocka_unit_test(rows_far_apart_are_put_together_if_they_are_long_enough),
 		cmocka_unit_test(rows_that_are_too_long_are_left_to_others),
 		cmocka_unit_test(plan_names_the_rows),
 	};

@@ -50,12 +50,16 @@ static unsigned long timeout(const struct tessera_queue *queue)
 }
 
 /* Four looks in a timeout: a hang is found at most a quarter of it late */
+static unsigned long watch_period(const struct tessera_queue *queue)
+{
+	unsigned long limit = msecs_to_jiffies(READ_ONCE(tessera_job_limit_ms));
+
+	return DIV_ROUND_UP(min_not_zero(timeout(queue), limit), 4);
+}
+
 static void schedule_watch(struct tessera_queue *queue)
 {
-	unsigned long shortest = min_not_zero(timeout(queue),
-					      msecs_to_jiffies(READ_ONCE(tessera_job_limit_ms)));
-
-	queue_delayed_work(queue->tdev->recovery_wq, &queue->watch, max(shortest / 4, 1UL));
+	queue_delayed_work(queue->tdev->recovery_wq, &queue->watch, watch_period(queue));
 }
 
 /* The ring; all of it under the lock */
@@ -296,8 +300,8 @@ int tessera_queue_start(struct tessera_queue *queue)
 			return ret;
 		queue->tail = 0;
 		queue->is_stopped = false;
-		queue->progress_time = jiffies;
-		queue->job_time = jiffies;
+		/* The next look is at another job than the last, whichever it is */
+		queue->watched_completed = U64_MAX;
 		list_for_each_entry(submission, &queue->running, running_node)
 			ring_put(queue, submission);
 		queue->memory->hints.tail = cpu_to_le32(queue->tail);
@@ -350,14 +354,13 @@ void tessera_queue_fail_oldest(struct tessera_queue *queue, u64 guilty,
 void tessera_queue_fail_all(struct tessera_queue *queue, int error)
 {
 	struct tessera_submission *submission;
-	unsigned long flags;
 
-	spin_lock_irqsave(&queue->lock, flags);
-	queue->is_stopped = true;
-	complete_submissions(queue);
-	while ((submission = oldest_submission(queue)))
-		end_submission(queue, submission, DRM_TESSERA_CAUSE_CANCELED, error);
-	spin_unlock_irqrestore(&queue->lock, flags);
+	scoped_guard(spinlock_irqsave, &queue->lock) {
+		queue->is_stopped = true;
+		complete_submissions(queue);
+		while ((submission = oldest_submission(queue)))
+			end_submission(queue, submission, DRM_TESSERA_CAUSE_CANCELED, error);
+	}
 }
 
 static void recover(struct tessera_queue *queue, u64 guilty, enum drm_tessera_cause cause)
@@ -376,31 +379,32 @@ static void recover(struct tessera_queue *queue, u64 guilty, enum drm_tessera_ca
 }
 
 /* The engine may be at the jobs of other queues: it has fewer hands than queues, maybe */
-static bool waits_for_others(struct tessera_queue *queue, u32 status)
+static bool waits_its_turn(struct tessera_queue *queue, u32 status)
 {
 	return !(status & TESSERA_QUEUE_STATUS_BUSY) &&
 	       (readl(queue->tdev->regs + TESSERA_REG_STATUS) & TESSERA_STATUS_BUSY);
 }
 
-/* What is wrong with the oldest job, or NULL. Where the device could have done nothing, nothing. */
-static const char *find_fault(struct tessera_queue *queue, u32 status)
+/*
+ * How the oldest job hangs, or NULL. Where the device could have done nothing, it does not.
+ * A look that is late counts as two: the machine stood still, maybe, and the device with it.
+ */
+static const char *find_hang(struct tessera_queue *queue, u32 status, unsigned long now)
 {
 	u64 progress = lo_hi_readq(queue->regs + TESSERA_QUEUE_PROGRESS);
 	unsigned long limit = msecs_to_jiffies(READ_ONCE(tessera_job_limit_ms));
-	bool is_new;
+	unsigned long passed = min(now - queue->watch_time, 2 * watch_period(queue));
+	bool is_new = queue->completed != queue->watched_completed || waits_its_turn(queue, status);
 
-	if (status & TESSERA_QUEUE_STATUS_ERROR)
-		return "stopped the queue";
-	is_new = queue->completed != queue->watched_completed || waits_for_others(queue, status);
-	if (is_new)
-		queue->job_time = jiffies;
-	if (is_new || progress != queue->watched_progress)
-		queue->progress_time = jiffies;
+	queue->job_age = is_new ? 0 : queue->job_age + passed;
+	queue->progress_age = is_new || progress != queue->watched_progress ?
+			      0 : queue->progress_age + passed;
 	queue->watched_completed = queue->completed;
 	queue->watched_progress = progress;
-	if (time_after(jiffies, queue->progress_time + timeout(queue)))
+	queue->watch_time = now;
+	if (queue->progress_age >= timeout(queue))
 		return "makes no progress";
-	return limit && time_after(jiffies, queue->job_time + limit) ? "takes too long" : NULL;
+	return limit && queue->job_age >= limit ? "takes too long" : NULL;
 }
 
 static void watch_device(struct tessera_queue *queue)
@@ -421,7 +425,8 @@ static void watch_device(struct tessera_queue *queue)
 		status = readl(queue->regs + TESSERA_QUEUE_STATUS);
 		if (status & TESSERA_QUEUE_STATUS_ERROR)
 			cause = DRM_TESSERA_CAUSE_DESCRIPTOR;
-		fault = find_fault(queue, status);
+		fault = status & TESSERA_QUEUE_STATUS_ERROR ? "stopped the queue" :
+			find_hang(queue, status, jiffies);
 		if (fault)
 			tessera_dump_take(queue, submission, cause);
 		/* Once the lock is let go, the submission may be too */
@@ -460,10 +465,6 @@ static void run_submission(struct tessera_queue *queue, struct tessera_submissio
 	submission->last_sequence = queue->sequence;
 	submission->result->start_time = ktime_get();
 	tessera_submission_init_fence(submission);
-	if (list_empty(&queue->running)) {
-		queue->progress_time = jiffies;
-		queue->job_time = jiffies;
-	}
 	list_add_tail(&submission->running_node, &queue->running);
 	trace_tessera_run(submission);
 	if (!queue->is_stopped) {
@@ -552,3 +553,7 @@ int tessera_queue_init(struct tessera_device *tdev, u32 index)
 				  TESSERA_RING_SIZE, queue->name, dev) ?:
 	       drmm_add_action_or_reset(&tdev->drm, tessera_queue_fini, queue);
 }
+
+#if IS_ENABLED(CONFIG_DRM_ACCEL_TESSERA_KUNIT_TEST)
+#include "tests/tessera_queue_test.c"
+#endif

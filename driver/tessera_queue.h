@@ -100,14 +100,16 @@ struct tessera_queue {
 	u32 timeout_ms;
 	/** @watch: looks for jobs that make no progress; on &tessera_device.recovery_wq */
 	struct delayed_work watch;
-	/** @watched_progress: TESSERA_QUEUE_PROGRESS when it last moved; @watch's alone */
+	/** @watch_time: jiffies at the last look; under @lock, as all that follows */
+	unsigned long watch_time;
+	/** @watched_progress: TESSERA_QUEUE_PROGRESS then */
 	u64 watched_progress;
-	/** @watched_completed: @completed then; @watch's alone */
+	/** @watched_completed: @completed then */
 	u64 watched_completed;
-	/** @progress_time: jiffies when either last moved; under @lock */
-	unsigned long progress_time;
-	/** @job_time: jiffies when the oldest job could have begun; under @lock */
-	unsigned long job_time;
+	/** @progress_age: jiffies since the look at which either last had moved */
+	unsigned long progress_age;
+	/** @job_age: jiffies since the look at which the oldest job was another or could not run */
+	unsigned long job_age;
 };
 
 int tessera_queue_init(struct tessera_device *tdev, u32 index);

@@ -118,7 +118,8 @@ typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, const struct 
  * multiple of as many as a line has elements, and each has more than half a line and less than one,
  * but of elements of 16 bytes a line or more. dst is at the beginning of a line, of which so many
  * bytes wait already: the last ones of the 64 of line. What is left in the end are its last ones
- * after it. Elements of 16 bytes begin at multiples of that.
+ * after it, of which a first half of a line may have been stored as well. Elements begin at
+ * multiples of their size.
  */
 typedef void engine_chain_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 				 uint8_t *line, int64_t filled);
@@ -254,7 +255,7 @@ extern engine_tile_kernel *const engine_deinterleave_avx512[ENGINE_NUM_INTERLEAV
 /* Around the caches, and the same beside fetching: see stream_transpose. */
 engine_tile_kernel engine_stream_2_avx2, engine_stream_4_avx2, engine_stream_8_avx2,
 		   engine_stream_16_avx2;
-engine_chain_kernel engine_chain_16_avx2;
+engine_chain_kernel engine_chain_4_avx2, engine_chain_16_avx2;
 engine_beside_kernel engine_stream_beside_2_avx2, engine_stream_beside_4_avx2,
 		     engine_stream_beside_8_avx2, engine_stream_beside_16_avx2;
 

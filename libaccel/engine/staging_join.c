@@ -270,10 +270,10 @@ int64_t engine_staging_join_strips(struct pipeline *pipeline)
 	return count * pipeline->rows.count * move->size;
 }
 
-/* Whether a run goes on. Larger elements are put together where they begin with lanes. */
+/* Whether a run goes on. Elements are put together where they begin at multiples of their size. */
 static bool begins_chain(struct pipeline *pipeline, int64_t n, const uint8_t *dst)
 {
-	if (pipeline->move->size == LANE_BYTES && (uintptr_t)dst % LANE_BYTES)
+	if ((uintptr_t)dst % (uint64_t)pipeline->move->size)
 		return false;
 	return goes_on(pipeline->slots, n, dst);
 }

@@ -566,7 +566,7 @@ const struct engine_transpose_kernels engine_transpose_avx2 = {
 	.transpose_rows = engine_rows_avx2,
 	.most_steps = 1,
 	.stream_lines = stream_lines,
-	.chain_transpose = { [4] = engine_chain_16_avx2 },
+	.chain_transpose = { [2] = engine_chain_4_avx2, [4] = engine_chain_16_avx2 },
 	.streams_in_turns = true,
 };
 

@@ -171,6 +171,14 @@ typedef void engine_packed_join_kernel(uint8_t *dst, const uint8_t *src, uint8_t
 				       const struct engine_ahead *ahead);
 
 /*
+ * The same for rows that are a stride apart, of four elements at least, which begin at multiples of
+ * their size in the destination. For each line stored one is fetched, side by side from next on,
+ * unless that is NULL.
+ */
+typedef void engine_short_join_kernel(uint8_t *dst, const uint8_t *src, uint8_t (*lines)[64],
+				      const struct engine_tile *tile, const uint8_t *next);
+
+/*
  * log2 of the sizes of elements: 1, 2, 4, 8, 16, 32 and 64 bytes. Operands' are at most 16; the
  * larger ones are a short contiguous run on both sides.
  */
@@ -221,6 +229,8 @@ struct engine_transpose_kernels {
 	engine_join_kernel *join_transpose[ENGINE_NUM_SIZES];
 	/* in its place, where rows are long; NULL where that gains nothing */
 	engine_packed_join_kernel *join_packed[ENGINE_NUM_SIZES];
+	/* for rows that are no longer than lines; NULL where they go by way of memory */
+	engine_short_join_kernel *join_short[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
 	/* NULL where columns go by way of memory */
 	engine_chain_kernel *chain_transpose[ENGINE_NUM_SIZES];
@@ -255,6 +265,7 @@ extern engine_tile_kernel *const engine_deinterleave_avx512[ENGINE_NUM_INTERLEAV
 /* Around the caches, and the same beside fetching: see stream_transpose. */
 engine_tile_kernel engine_stream_2_avx2, engine_stream_4_avx2, engine_stream_8_avx2,
 		   engine_stream_16_avx2;
+engine_short_join_kernel engine_join_short_4_avx2;
 engine_chain_kernel engine_chain_4_avx2, engine_chain_16_avx2;
 engine_beside_kernel engine_stream_beside_2_avx2, engine_stream_beside_4_avx2,
 		     engine_stream_beside_8_avx2, engine_stream_beside_16_avx2;

@@ -29,6 +29,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define SRC_EXCESS(run_bytes)	((run_bytes) / 2)	/* if rows are whole then */
 #define DST_RUN_BYTES		256
 #define SHORT_ROWS_BLOCK_BYTES	(1 << 20)
+#define SHORT_COLUMNS		4		/* that kernels join at least */
 #define PACKED_DST_RUN		64
 
 /*
@@ -511,6 +512,17 @@ static void number_slots(struct engine_staging *staging, const struct engine_nes
 	staging->num_slots = min(count, NUM_SLOTS);
 }
 
+/* The kernel for strips that have all of short rows, if their columns do not go on. */
+static engine_short_join_kernel *choose_short_kernel(const struct engine_staging *staging,
+						     const struct engine_nest *nest, int64_t size,
+						     const struct engine_transpose_kernels *kernels)
+{
+	if (!staging->has_short_rows || staging->is_one_run || !staging->are_tiles ||
+	    nest->extents[staging->src_loop] < SHORT_COLUMNS)
+		return NULL;
+	return kernels->join_short[__builtin_ctzll((uint64_t)size)];
+}
+
 /* Whether columns have so many bytes as kernels chain: see engine_chain_kernel. */
 static bool is_chained(int64_t run_bytes, int64_t size)
 {
@@ -582,6 +594,7 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	lay_out_strip(staging, nest, size);
 	widen_strip(staging, size);
 	number_slots(staging, nest, size);
+	staging->short_kernel = choose_short_kernel(staging, nest, size, kernels);
 	staging->chain_kernel = choose_chain_kernel(staging, nest, size, kernels);
 	strip_bytes = staging->strip[src_loop] * staging->strides[src_loop];
 	if (staging->pack_row && !staging->packs)

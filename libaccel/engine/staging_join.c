@@ -15,6 +15,9 @@
 #define FETCH_BYTES	1024
 #define LANE_BYTES	16
 
+/* Short rows are joined so many bytes at a time. */
+#define SHORT_BYTES	8192
+
 /* With an odd number of lines in each row, a piece has half as much again at most. */
 _Static_assert(PIECE_BYTES / 2 * 3 <= STAGED_BYTES && MAX_ROWS * LINE_BYTES <= STAGED_BYTES,
 	       "the staging buffer has room for a piece");
@@ -268,6 +271,59 @@ int64_t engine_staging_join_strips(struct pipeline *pipeline)
 	join_block(pipeline, n, dst, count);
 	strips->at[columns] += (count - 1) / step * step;
 	return count * pipeline->rows.count * move->size;
+}
+
+/* Joins all rows of a block from this strip on, a piece at a time. */
+static void join_short_rows(struct pipeline *pipeline, uint8_t *dst, int64_t n,
+			    struct engine_tile *tile, int64_t rows)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t row_bytes = tile->extents[0] * move->size, line = LINE_BYTES / move->size;
+	const int64_t piece = max(1, SHORT_BYTES / row_bytes / line) * line;
+	const int64_t *strides;
+	const uint8_t *src = source_of_strip(pipeline, &strides);
+
+	tile->src_strides[1] = strides[pipeline->strips.rank - 1];
+	for (int64_t row = 0; row < rows; row += piece) {
+		const uint8_t *next = NULL;
+
+		tile->extents[1] = min(piece, rows - row);
+		if (is_fetching(pipeline))
+			next = engine_inflow_take(&pipeline->inflow, tile->extents[1] * row_bytes);
+		if (!next)
+			engine_staging_fetch_beside(pipeline, tile->extents[1] * row_bytes);
+		move->staging.short_kernel(dst + row * move->size,
+					   BEYOND(src, row * tile->src_strides[1]),
+					   pipeline->slots->lines + n, tile, next);
+	}
+}
+
+int64_t engine_staging_join_short_rows(struct pipeline *pipeline)
+{
+	const struct engine_move *move = pipeline->move;
+	struct steps *strips = &pipeline->strips;
+	const uint32_t columns = move->staging.src_loop, last = strips->rank - 1;
+	const int64_t rows = strips->end[last] - strips->at[last];
+	const int64_t stride = move->nest.streams[DST].strides[columns];
+	struct engine_tile tile = {
+		.extents = { step_extent(strips, columns) }, .dst_strides = { stride, move->size },
+		.src_strides = { move->size },
+	};
+	uint8_t *dst;
+	int64_t n;
+
+	if (!move->staging.short_kernel)
+		return 0;
+	n = slot_of_strip(pipeline);
+	dst = destination_of_strip(pipeline);
+	if (((uintptr_t)dst | (uint64_t)stride) % (uint64_t)move->size ||
+	    !are_awaited(pipeline, n, dst, stride, tile.extents[0]))
+		return 0;
+	join_short_rows(pipeline, dst, n, &tile, rows);
+	for (int64_t k = 0; k < tile.extents[0]; k++)
+		pipeline->slots->next[n + k] = dst + k * stride + rows * move->size;
+	strips->at[last] += (rows - 1) / strips->step[last] * strips->step[last];
+	return rows * tile.extents[0] * move->size;
 }
 
 /* Whether a run goes on. Elements are put together where they begin at multiples of their size. */

@@ -143,6 +143,9 @@ void engine_staging_flush_slot(struct slots *slots, int64_t n);
  */
 int64_t engine_staging_join_strips(struct pipeline *pipeline);
 
+/* Does so with strips of short rows, where a kernel puts those together, to the block's last. */
+int64_t engine_staging_join_short_rows(struct pipeline *pipeline);
+
 /* Tells slots of the columns that have been joined last. */
 void engine_staging_note_joined(struct pipeline *pipeline);
 

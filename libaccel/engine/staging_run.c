@@ -60,6 +60,8 @@ static int64_t run_strips_beside(struct pipeline *pipeline)
 {
 	int64_t bytes = engine_staging_join_strips(pipeline);
 
+	if (!bytes)
+		bytes = engine_staging_join_short_rows(pipeline);
 	if (bytes)
 		return bytes;
 	bytes = step_bytes(&pipeline->strips, pipeline->move->size);

@@ -565,6 +565,7 @@ const struct engine_transpose_kernels engine_transpose_avx2 = {
 	},
 	.transpose_rows = engine_rows_avx2,
 	.most_steps = 1,
+	.join_short = { [2] = engine_join_short_4_avx2 },
 	.stream_lines = stream_lines,
 	.chain_transpose = { [2] = engine_chain_4_avx2, [4] = engine_chain_16_avx2 },
 	.streams_in_turns = true,

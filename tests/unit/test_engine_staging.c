@@ -426,6 +426,20 @@ static void few_planes_are_stored_to_the_caches(void **state)
 	}
 }
 
+/* From any byte on, and in more than one block. */
+static void columns_of_short_rows_go_on_in_lines_that_wait(void **state)
+{
+	static const int64_t offsets[] = { 0, 4, 17, 32, 60 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 8 * COUNT(offsets); i++)
+		check_staged(&(struct permutation){
+			2, 3, { 3, i % 3 ? 3001 : 3007, 9 + i % 8 }, { 0, 2, 1 }, 0,
+			{ offsets[i / 8], i % 2 ? 20 : 0 }
+		});
+	check_staged(&(struct permutation){ 2, 3, { 2, 40009, 15 }, { 0, 2, 1 }, 0, { 4, 0 } });
+}
+
 /* Of rows that are no longer than lines a block has up to a megabyte, and a part some more. */
 static void short_rows_are_in_long_blocks(void **state)
 {
@@ -693,6 +707,46 @@ static void kernels_put_lines_of_packed_rows_together(void **state)
 						     i % 2 ? 1 : 1 << shift);
 }
 
+/* Rows are a stride apart, and come in two tiles. Memory ends with the last row. */
+static void check_short_columns(engine_short_join_kernel *kernel, int64_t size, int64_t columns,
+				int64_t rows)
+{
+	const int64_t stride = (columns + rows % 3) * size, above = rows / 2;
+	struct joined joined = {
+		.size = size, .columns = columns, .rows = rows, .unit = size,
+		.src_bytes = (rows - 1) * stride + columns * size,
+	};
+	struct engine_tile tile = {
+		.extents = { columns, above }, .src_strides = { size, stride },
+	};
+	uint8_t *dst;
+
+	for (int64_t r = 0; r < rows; r++)
+		joined.places[r] = r * stride;
+	prepare_joined(&joined);
+	tile.dst_strides[0] = joined.pitch;
+	tile.dst_strides[1] = size;
+	dst = joined.dst + first_of(&joined);
+	kernel(dst, joined.src.bytes, joined.lines, &tile, NULL);
+	tile.extents[1] = rows - above;
+	kernel(dst + above * size, joined.src.bytes + above * stride, joined.lines, &tile,
+	       joined.src.bytes);
+	check_joined(&joined);
+}
+
+static void kernels_put_lines_of_short_rows_together(void **state)
+{
+	const struct engine_isa *isa;
+
+	(void)state;
+	for (uint32_t k = 0; (isa = engine_isa_at(k)); k++)
+		for (uint32_t shift = 0; isa->is_available() && shift < ENGINE_NUM_SIZES; shift++)
+			for (size_t i = 0; isa->transpose->join_short[shift] &&
+					   i < 14 * COUNT(sides); i++)
+				check_short_columns(isa->transpose->join_short[shift], 1 << shift,
+						    4 + (int64_t)i % 14, sides[i / 14]);
+}
+
 /* --- the kernel that puts columns together ---------------------------------------------------- */
 
 /* So many columns that make whole lines, after so many bytes of a line. */
@@ -785,6 +839,7 @@ int main(void)
 		cmocka_unit_test(columns_that_overlap_stay_in_their_memory),
 		cmocka_unit_test(columns_of_large_elements_go_on_into_each_other),
 		cmocka_unit_test(few_planes_are_stored_to_the_caches),
+		cmocka_unit_test(columns_of_short_rows_go_on_in_lines_that_wait),
 		cmocka_unit_test(short_rows_are_in_long_blocks),
 		cmocka_unit_test(
 			columns_shorter_than_a_line_are_staged_only_where_much_is_stored),
@@ -792,6 +847,7 @@ int main(void)
 		cmocka_unit_test(kernels_put_lines_together),
 		cmocka_unit_test(tiles_side_by_side_share_lines_of_rows),
 		cmocka_unit_test(kernels_put_lines_of_packed_rows_together),
+		cmocka_unit_test(kernels_put_lines_of_short_rows_together),
 		cmocka_unit_test(kernels_put_columns_together),
 	};
 

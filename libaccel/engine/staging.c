@@ -29,7 +29,8 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define SRC_EXCESS(run_bytes)	((run_bytes) / 2)	/* if rows are whole then */
 #define DST_RUN_BYTES		256
 #define SHORT_ROWS_BLOCK_BYTES	(1 << 20)
-#define SHORT_COLUMNS		4		/* that kernels join at least */
+#define MOST_SHORT_LINES	3
+#define LEAST_SHORT_COLUMNS	4		/* that kernels join */
 #define PACKED_DST_RUN		64
 
 /*
@@ -164,14 +165,17 @@ static bool takes_whole_rows(const struct engine_staging *staging, const struct 
 }
 
 /*
- * Whether such rows are no longer than lines, and more than a block has room for: strips have all
- * of each, and go from one to the next as these lie in the source.
+ * Whether such rows are no longer than lines, or a few if a kernel puts them together, and more
+ * than a block has room for: strips have all of each, and go from one to the next as these lie in
+ * the source.
  */
-static bool are_rows_short(const struct engine_nest *nest, uint32_t src_loop, int64_t size)
+static bool are_rows_short(const struct engine_nest *nest, uint32_t src_loop, int64_t size,
+			   bool are_joined)
 {
 	const int64_t row_bytes = nest->extents[src_loop] * size;
 
-	return row_bytes <= LINE_BYTES && nest->extents[nest->rank - 1] > BLOCK_BYTES / row_bytes;
+	return row_bytes <= (are_joined ? MOST_SHORT_LINES : 1) * LINE_BYTES &&
+	       nest->extents[nest->rank - 1] > BLOCK_BYTES / row_bytes;
 }
 
 /* So much of a loop, whole lines of it, or all if what is beyond is no more than the excess. */
@@ -517,8 +521,10 @@ static engine_short_join_kernel *choose_short_kernel(const struct engine_staging
 						     const struct engine_nest *nest, int64_t size,
 						     const struct engine_transpose_kernels *kernels)
 {
+	const int64_t columns = nest->extents[staging->src_loop];
+
 	if (!staging->has_short_rows || staging->is_one_run || !staging->are_tiles ||
-	    nest->extents[staging->src_loop] < SHORT_COLUMNS)
+	    columns < LEAST_SHORT_COLUMNS || staging->strip[staging->src_loop] < columns)
 		return NULL;
 	return kernels->join_short[__builtin_ctzll((uint64_t)size)];
 }
@@ -575,7 +581,8 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	is_staged = !staging->stream_kernel && !kernels->join_transpose[shift];
 	staging->packing_kernel = choose_packing_kernel(staging, nest, size, kernels);
 	staging->has_whole_rows = is_staged && takes_whole_rows(staging, nest, size);
-	staging->has_short_rows = staging->has_whole_rows && are_rows_short(nest, src_loop, size);
+	staging->has_short_rows = staging->has_whole_rows &&
+				  are_rows_short(nest, src_loop, size, kernels->join_short[shift]);
 	staging->packs = !staging->has_whole_rows && wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
 							kernels->transpose[shift];

@@ -16,7 +16,7 @@
 #define LANE_BYTES	16
 
 /* Short rows are joined so many bytes at a time. */
-#define SHORT_BYTES	8192
+#define SHORT_BYTES	12288
 
 /* With an odd number of lines in each row, a piece has half as much again at most. */
 _Static_assert(PIECE_BYTES / 2 * 3 <= STAGED_BYTES && MAX_ROWS * LINE_BYTES <= STAGED_BYTES,

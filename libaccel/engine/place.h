@@ -243,4 +243,13 @@ static inline bool engine_is_in_few_parts(int64_t stride)
 	return stride % 512 == 0;
 }
 
+/*
+ * Whether rows begin within a line of the same place of their pages, or of one of two places: then
+ * streaming stores to several of them in turns take twice as long.
+ */
+static inline bool engine_is_in_page_step(int64_t stride)
+{
+	return ((uint64_t)stride + LINE_BYTES) % 2048 < 2 * LINE_BYTES;
+}
+
 #endif /* TESSERA_ENGINE_PLACE_H */

@@ -56,8 +56,6 @@ INLINE void begin_column(struct column *column, uint8_t *dst, uint8_t *line)
 	column->keep = _mm256_cmpgt_epi32(lanes_from(0), _mm256_set1_epi32(column->lane - 1));
 	column->before = _mm256_permutevar8x32_epi32(_mm256_loadu_si256((__m256i *)line + 1),
 						     column->turn);
-	if (column->is_second)
-		_mm256_stream_si256(column->to - 1, column->first);
 }
 
 INLINE void end_column(const struct column *column, uint8_t *line)
@@ -68,26 +66,32 @@ INLINE void end_column(const struct column *column, uint8_t *line)
 		_mm256_storeu_si256(waiting_half(line, column), column->first);
 }
 
-/* A half that is the first one of its line when the tile ends is left for the next tile. */
-INLINE void stream_line(struct column *column, __m256i eight, __m256i next_eight, bool is_last)
+/*
+ * The halves of a line one after the other: where columns begin at the same places of their pages,
+ * CPUs part with lines of which they have a half when they come to the same line of another page.
+ */
+INLINE void stream_line(struct column *column, __m256i eight, __m256i next_eight)
 {
 	const __m256i turned = _mm256_permutevar8x32_epi32(eight, column->turn);
 	const __m256i next_turned = _mm256_permutevar8x32_epi32(next_eight, column->turn);
-	const __m256i half = _mm256_blendv_epi8(turned, next_turned, column->keep);
+	const __m256i half = _mm256_blendv_epi8(column->before, turned, column->keep);
+	const __m256i next_half = _mm256_blendv_epi8(turned, next_turned, column->keep);
 
-	_mm256_stream_si256(column->to,
-			    _mm256_blendv_epi8(column->before, turned, column->keep));
-	if (is_last && column->is_second)
-		column->first = half;
-	else
-		_mm256_stream_si256(column->to + 1, half);
+	if (column->is_second) {
+		_mm256_stream_si256(column->to - 1, column->first);
+		_mm256_stream_si256(column->to, half);
+	} else {
+		_mm256_stream_si256(column->to, half);
+		_mm256_stream_si256(column->to + 1, next_half);
+	}
+	column->first = next_half;
 	column->before = next_turned;
 	column->to += 2;
 }
 
 /* As many rows as a line has elements; for each line stored one is fetched. */
 INLINE void stream_lines(struct column *columns, const uint8_t *src, int64_t stride, int skipped,
-			 const uint8_t *next, bool is_last)
+			 const uint8_t *next)
 {
 	__m256i eight[WIDTH], next_eight[WIDTH];
 
@@ -100,7 +104,7 @@ INLINE void stream_lines(struct column *columns, const uint8_t *src, int64_t str
 			continue;
 		if (next)
 			engine_fetch(next + (c - skipped) * LINE_BYTES);
-		stream_line(&columns[c], eight[c], next_eight[c], is_last);
+		stream_line(&columns[c], eight[c], next_eight[c]);
 	}
 }
 
@@ -115,13 +119,12 @@ INLINE void join_columns(uint8_t *dst, const uint8_t *src, uint8_t (*lines)[LINE
 	UNROLL
 	for (int c = skipped; c < WIDTH; c++)
 		begin_column(&columns[c], BEYOND(dst, c * dst_stride), lines[c]);
-	for (; rows > IN_LINE; rows -= IN_LINE) {
-		stream_lines(columns, src, stride, skipped, next, false);
+	for (; rows; rows -= IN_LINE) {
+		stream_lines(columns, src, stride, skipped, next);
 		src = BEYOND(src, IN_LINE * stride);
 		if (next)
 			next += (WIDTH - skipped) * LINE_BYTES;
 	}
-	stream_lines(columns, src, stride, skipped, next, true);
 	UNROLL
 	for (int c = skipped; c < WIDTH; c++)
 		end_column(&columns[c], lines[c]);

@@ -516,17 +516,30 @@ static void number_slots(struct engine_staging *staging, const struct engine_nes
 	staging->num_slots = min(count, NUM_SLOTS);
 }
 
-/* The kernel for strips that have all of short rows, if their columns do not go on. */
+/*
+ * The kernel for short rows, if strips have all of each and their columns do not go on. It stores
+ * lines of several columns in turns.
+ */
 static engine_short_join_kernel *choose_short_kernel(const struct engine_staging *staging,
 						     const struct engine_nest *nest, int64_t size,
 						     const struct engine_transpose_kernels *kernels)
 {
-	const int64_t columns = nest->extents[staging->src_loop];
+	const uint32_t columns = staging->src_loop;
 
-	if (!staging->has_short_rows || staging->is_one_run || !staging->are_tiles ||
-	    columns < LEAST_SHORT_COLUMNS || staging->strip[staging->src_loop] < columns)
+	if (staging->has_lines || nest->extents[columns] < LEAST_SHORT_COLUMNS ||
+	    engine_is_in_page_step(nest->streams[DST].strides[columns]))
 		return NULL;
 	return kernels->join_short[__builtin_ctzll((uint64_t)size)];
+}
+
+/* Whether strips are such that it can be used. */
+static bool are_short_rows_whole(const struct engine_staging *staging,
+				 const struct engine_nest *nest)
+{
+	const uint32_t columns = staging->src_loop;
+
+	return staging->has_short_rows && !staging->is_one_run && staging->are_tiles &&
+	       staging->strip[columns] == nest->extents[columns];
 }
 
 /* Whether columns have so many bytes as kernels chain: see engine_chain_kernel. */
@@ -581,8 +594,9 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	is_staged = !staging->stream_kernel && !kernels->join_transpose[shift];
 	staging->packing_kernel = choose_packing_kernel(staging, nest, size, kernels);
 	staging->has_whole_rows = is_staged && takes_whole_rows(staging, nest, size);
+	staging->short_kernel = choose_short_kernel(staging, nest, size, kernels);
 	staging->has_short_rows = staging->has_whole_rows &&
-				  are_rows_short(nest, src_loop, size, kernels->join_short[shift]);
+				  are_rows_short(nest, src_loop, size, staging->short_kernel);
 	staging->packs = !staging->has_whole_rows && wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
 							kernels->transpose[shift];
@@ -601,7 +615,8 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	lay_out_strip(staging, nest, size);
 	widen_strip(staging, size);
 	number_slots(staging, nest, size);
-	staging->short_kernel = choose_short_kernel(staging, nest, size, kernels);
+	if (!are_short_rows_whole(staging, nest))
+		staging->short_kernel = NULL;
 	staging->chain_kernel = choose_chain_kernel(staging, nest, size, kernels);
 	strip_bytes = staging->strip[src_loop] * staging->strides[src_loop];
 	if (staging->pack_row && !staging->packs)

@@ -107,7 +107,7 @@ static const struct pair {
 	  { .extents = { 32, 12544, 16 } }, { .extents = { 32, 12543, 15 } } },
 	{ "pixels to 15 planes, 4-byte elements", 2, { 0, 2, 1 },
 	  { .extents = { 32, 12544, 16 } }, { .extents = { 32, 12543, 15 } } },
-	{ "pixels to 15 planes, 4-byte elements, whole pages and a half line", 2, { 0, 2, 1 },
+	{ "pixels to 15 planes, 4-byte elements, in step with pages", 2, { 0, 2, 1 },
 	  { .extents = { 32, 12544, 16 } }, { .extents = { 32, 12296, 15 } } },
 	{ "pixels to 31 planes, 4-byte elements", 2, { 0, 2, 1 },
 	  { .extents = { 16, 12544, 32 } }, { .extents = { 16, 12543, 31 } } },

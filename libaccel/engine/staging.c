@@ -29,7 +29,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define SRC_EXCESS(run_bytes)	((run_bytes) / 2)	/* if rows are whole then */
 #define DST_RUN_BYTES		256
 #define SHORT_ROWS_BLOCK_BYTES	(1 << 20)
-#define MOST_SHORT_LINES	3
+#define MOST_SHORT_LINES	4
 #define LEAST_SHORT_COLUMNS	4		/* that kernels join */
 #define PACKED_DST_RUN		64
 
@@ -391,7 +391,8 @@ static int64_t cut_evenly(int64_t extent, int64_t most)
 
 /*
  * A strip is a tile as wide as a line, wider where it is short, and longer where no line is filled.
- * Where the destination goes on in another loop, so does a small strip.
+ * Where the destination goes on in another loop, so does a small strip. Of short rows that a kernel
+ * puts together it is the first one alone, of which the staging buffer is to have all columns.
  */
 static void choose_strip(struct engine_staging *staging, const struct engine_nest *nest,
 			 int64_t size)
@@ -407,6 +408,8 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 	int64_t height, bytes, run_bytes;
 
 	height = round_up(max(RUN_BYTES, strip_bytes / width) / size, line);
+	if (staging->has_short_rows && staging->short_kernel)
+		height = RUN_BYTES / size;
 	height = min(staging->block[last], min(height, MAX_ROWS));
 	if (!is_joined)
 		width = max(width, strip_bytes / size / height / line * line);

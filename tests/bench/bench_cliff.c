@@ -111,6 +111,8 @@ static const struct pair {
 	  { .extents = { 32, 12544, 16 } }, { .extents = { 32, 12296, 15 } } },
 	{ "pixels to 31 planes, 4-byte elements", 2, { 0, 2, 1 },
 	  { .extents = { 16, 12544, 32 } }, { .extents = { 16, 12543, 31 } } },
+	{ "pixels to 63 planes, 4-byte elements", 2, { 0, 2, 1 },
+	  { .extents = { 8, 12544, 64 } }, { .extents = { 8, 12543, 63 } } },
 	{ "pixels to 257 planes, 1-byte elements", 0, { 0, 2, 1 },
 	  { .extents = { 16, 5632, 256 } }, { .extents = { 16, 5631, 257 } } },
 	{ "small matrices, 4-byte elements", 2, { 0, 2, 1 },

@@ -437,11 +437,12 @@ static void columns_of_short_rows_go_on_in_lines_that_wait(void **state)
 			2, 3, { 3, i % 3 ? 3001 : 3007, 9 + i % 8 }, { 0, 2, 1 }, 0,
 			{ offsets[i / 8], i % 2 ? 20 : 0 }
 		});
-	for (uint64_t columns = 17; columns < 64; columns += columns == 48 ? 1 : 31)
+	for (uint64_t columns = 17; columns <= 65; columns += 16)
 		check_staged(&(struct permutation){
 			2, 3, { 2, 6007, columns }, { 0, 2, 1 }, 0, { 4, 20 }
 		});
 	check_staged(&(struct permutation){ 2, 3, { 2, 40009, 15 }, { 0, 2, 1 }, 0, { 4, 0 } });
+	check_staged(&(struct permutation){ 2, 3, { 2, 6007, 64 }, { 0, 2, 1 }, 0, { 60, 0 } });
 }
 
 /* Of rows that are no longer than lines a block has up to a megabyte, and a part some more. */

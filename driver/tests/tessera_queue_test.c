@@ -44,7 +44,7 @@ static const char *look(struct kunit *test, unsigned long passed)
 	struct watch *watch = test->priv;
 
 	return find_hang(&watch->queue, TESSERA_QUEUE_STATUS_BUSY,
-			  watch->queue.watch_time + passed);
+			 watch->queue.watch_time + passed);
 }
 
 /* So many looks in time, at each of which all is well */

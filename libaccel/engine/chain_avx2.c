@@ -13,10 +13,6 @@
 
 #define IN_HALF	8
 
-typedef int32_t lanes __attribute__((vector_size(32)));
-
-static const lanes numbers = { 0, 1, 2, 3, 4, 5, 6, 7 };
-
 /*
  * How far columns have come. Where what waited for them is no halves, each half is the end of what
  * came last and the beginning of the next eight elements.
@@ -32,12 +28,12 @@ struct chain {
 /* Moves each element so many lanes on, the last ones to the beginning. */
 INLINE __m256i turn(__m256i elements, int by)
 {
-	return _mm256_permutevar8x32_epi32(elements, (__m256i)((numbers - by) & (IN_HALF - 1)));
+	return _mm256_permutevar8x32_epi32(elements, elements_from(-by));
 }
 
 INLINE __m256i join(__m256i before, __m256i behind, int place)
 {
-	return _mm256_blendv_epi8(before, behind, (__m256i)(numbers >= place));
+	return _mm256_blendv_epi8(before, behind, lanes_from(place));
 }
 
 INLINE void stream_eight(struct chain *chain, __m256i eight, bool shifts)

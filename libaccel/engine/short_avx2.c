@@ -16,8 +16,6 @@
 #define IN_HALF		(HALF_BYTES / SIZE)
 #define IN_LINE		(LINE_BYTES / SIZE)
 
-typedef int32_t lanes __attribute__((vector_size(HALF_BYTES)));
-
 /*
  * How far a column has come. It begins so many lanes after a half of a line, and its elements are
  * turned as far: each half is the end of what came last and the beginning of the next eight.
@@ -32,13 +30,6 @@ struct column {
 	__m256i before;		/* the last eight, turned */
 };
 
-INLINE __m256i lanes_from(int lane)
-{
-	const lanes numbers = { 0, 1, 2, 3, 4, 5, 6, 7 };
-
-	return (__m256i)((numbers + lane) & (IN_HALF - 1));
-}
-
 INLINE __m256i *waiting_half(uint8_t *line, const struct column *column)
 {
 	return (__m256i *)(line + HALF_BYTES - SIZE * column->lane);
@@ -52,8 +43,8 @@ INLINE void begin_column(struct column *column, uint8_t *dst, uint8_t *line)
 	column->to = (__m256i *)(dst - SIZE * column->lane);
 	column->is_second = filled >= HALF_BYTES;
 	column->first = _mm256_loadu_si256(waiting_half(line, column));
-	column->turn = lanes_from(-column->lane);
-	column->keep = _mm256_cmpgt_epi32(lanes_from(0), _mm256_set1_epi32(column->lane - 1));
+	column->turn = elements_from(-column->lane);
+	column->keep = lanes_from(column->lane);
 	column->before = _mm256_permutevar8x32_epi32(_mm256_loadu_si256((__m256i *)line + 1),
 						     column->turn);
 }
@@ -61,7 +52,8 @@ INLINE void begin_column(struct column *column, uint8_t *dst, uint8_t *line)
 INLINE void end_column(const struct column *column, uint8_t *line)
 {
 	_mm256_storeu_si256((__m256i *)line + 1,
-			    _mm256_permutevar8x32_epi32(column->before, lanes_from(column->lane)));
+			    _mm256_permutevar8x32_epi32(column->before,
+							elements_from(column->lane)));
 	if (column->is_second)
 		_mm256_storeu_si256(waiting_half(line, column), column->first);
 }

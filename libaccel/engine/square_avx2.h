@@ -24,6 +24,20 @@ INLINE __m256i load_lanes(const uint8_t *low, const uint8_t *high)
 		_mm_loadu_si128((const __m128i *)high), 1);
 }
 
+/* Which of eight 4-byte elements lanes have, one after the other from this one on. */
+INLINE __m256i elements_from(int first)
+{
+	return _mm256_and_si256(_mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+						 _mm256_set1_epi32(first)),
+				_mm256_set1_epi32(7));
+}
+
+/* The lanes of 4-byte elements from this one on. */
+INLINE __m256i lanes_from(int lane)
+{
+	return _mm256_cmpgt_epi32(elements_from(0), _mm256_set1_epi32(lane - 1));
+}
+
 /*
  * Interleaves the first half of count registers with the second, within lanes. log2(count) rounds
  * transpose lanes of count elements.

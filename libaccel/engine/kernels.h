@@ -203,6 +203,14 @@ struct engine_copy_kernels {
 	void (*end_streams)(void);
 };
 
+/*
+ * Whether a tile of elements of so many bytes, at this place of the source, which comes from beyond
+ * the caches or not, is better transposed from rows that have been packed to where each has sets of
+ * the first cache of its own.
+ */
+typedef bool engine_packed_test(const struct engine_tile *tile, const uint8_t *src, int64_t size,
+				bool is_far);
+
 /* Columns that are no multiple of so many bytes apart begin at several places of vectors. */
 #define ENGINE_SKEWED_BYTES	32
 
@@ -213,6 +221,8 @@ struct engine_transpose_kernels {
 	engine_tile_kernel *skewed_transpose[ENGINE_NUM_SIZES];
 	/* the same to what is in the first cache already; NULL where it makes no difference */
 	engine_tile_kernel *stage[ENGINE_NUM_SIZES];
+	/* for tiles of transpose; NULL where no rows are to be packed for it */
+	engine_packed_test *is_better_packed;
 	/*
 	 * The same by streaming stores: the destination's rows begin at cache lines. NULL where no
 	 * kernel stores whole lines.

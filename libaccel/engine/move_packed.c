@@ -3,8 +3,8 @@
  * Transposes in the caches, of rows that crowd each other. Rows whose distance is almost a large
  * power of two have their lines in a few sets of the first cache. If they begin within lines, each
  * line is asked for by two squares, and is gone before the second one comes. So a block of them is
- * copied to where they have sets of their own. Where they come from far they are asked for a block
- * before.
+ * copied to where they have sets of their own, if the instruction set's squares are better off so.
+ * Where they come from far they are asked for a block before.
  */
 #include <string.h>
 
@@ -19,6 +19,9 @@ enum { SRC = ENGINE_MOVE_SRC };
 #define MOST_ROWS	128
 #define ROW_BYTES	256
 
+/* So many bytes of a row there are in a square, but for AVX-512. */
+#define SQUARE_BYTES	16
+
 #define LEAST_ROWS	64
 #define LEAST_ROW_BYTES	128
 
@@ -29,21 +32,13 @@ enum { SRC = ENGINE_MOVE_SRC };
 /* Where memory takes most of the time there is little to gain but for elements as small as this. */
 #define SMALL_SIZE	2
 
-/* Of larger elements squares have few rows, whose lines find room in their sets. */
-#define MOST_SIZE	4
-
-/* Whether lines that two squares ask for are gone before the second one does. */
 static bool is_worth_it(const struct engine_move *move, const struct engine_plan *plan)
 {
-	const int64_t stride = move->tile.src_strides[1];
-	const uint64_t place = (uintptr_t)plan->operands[SRC].base +
-			       (uint64_t)move->nest.streams[SRC].offset;
+	const uint8_t *src = BEYOND(plan->operands[SRC].base, move->nest.streams[SRC].offset);
+	engine_packed_test *is_better_packed = plan->isa->transpose->is_better_packed;
 
-	if (move->size > SMALL_SIZE && plan->streams)
-		return false;
-	if (stride % LINE_BYTES)
-		return engine_is_crowded(stride, move->size);
-	return place % LINE_BYTES && stride % (ENGINE_SETS_BYTES / 2) == 0;
+	return is_better_packed && (move->size <= SMALL_SIZE || !plan->streams) &&
+	       is_better_packed(&move->tile, src, move->size, plan->is_far);
 }
 
 static void pack(const struct engine_plan *plan, uint8_t *packed, const uint8_t *src,
@@ -59,21 +54,52 @@ static void pack(const struct engine_plan *plan, uint8_t *packed, const uint8_t 
 		memcpy(packed + r * PITCH_BYTES, src + places[r], (size_t)bytes);
 }
 
+/* Rows of the next block that are still to be asked for, if any. */
+struct ahead {
+	const uint8_t *rows;
+	int64_t stride;
+	int64_t bytes;		/* of each */
+	int64_t left;
+};
+
+static void fetch_ahead(struct ahead *ahead, int64_t count)
+{
+	engine_fetch_rows(ahead->rows, count, ahead->stride, ahead->bytes);
+	ahead->rows = BEYOND(ahead->rows, count * ahead->stride);
+	ahead->left -= count;
+}
+
+/*
+ * How many columns there are in a piece of a block. Where pieces are as wide as squares some rows
+ * are asked for before each: all at once would wait for each other. AVX-512, which has a kernel
+ * that packs, has wider squares; there it has not been tried.
+ */
+static int64_t piece_columns(const struct engine_move *move, const struct engine_plan *plan,
+			     const struct ahead *ahead)
+{
+	if (ahead->left && !plan->isa->transpose->pack_rows)
+		return SQUARE_BYTES / move->size;
+	return max(1, ENGINE_REPORT_BYTES / MOST_ROWS / move->size);
+}
+
 /* Transposes so many packed rows, in pieces after which progress is told. */
 static int run_block(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
-		     const uint8_t *packed, int64_t columns, int64_t rows)
+		     const uint8_t *packed, int64_t columns, int64_t rows, struct ahead *ahead)
 {
-	const int64_t step = max(1, ENGINE_REPORT_BYTES / MOST_ROWS / move->size);
+	const int64_t step = piece_columns(move, run->plan, ahead);
 	struct engine_tile piece = {
 		.extents = { 0, rows },
 		.dst_strides = { move->tile.dst_strides[0], move->size },
 		.src_strides = { move->size, PITCH_BYTES },
 	};
 
-	for (int64_t c = 0; c < columns; c += step) {
+	for (int64_t c = 0; c < columns; c += piece.extents[0]) {
+		/* what is less than a square makes the last piece wider */
+		const int64_t left = max(1, (columns - c) / step);
 		int error;
 
-		piece.extents[0] = min(step, columns - c);
+		fetch_ahead(ahead, round_up(ahead->left, left) / left);
+		piece.extents[0] = left == 1 ? columns - c : step;
 		move->kernel(dst + c * piece.dst_strides[0], packed + c * move->size, &piece);
 		error = engine_run_advance(run, (uint64_t)(piece.extents[0] * rows * move->size));
 		if (error)
@@ -109,16 +135,18 @@ int engine_move_run_packed(struct engine_run *run, const struct engine_move *mov
 		places[r] = r * tile->src_strides[1];
 	do {
 		const int64_t columns = step_extent(&blocks, 0), rows = step_extent(&blocks, 1);
+		struct ahead ahead = { .stride = tile->src_strides[1] };
 
 		pack(run->plan, packed, src + offset_of(tile->src_strides, blocks.at, NULL, 2),
 		     places, rows, columns * move->size);
-		/* rows begin within lines: they have a part of one more */
-		if (next_step(&next) && run->plan->is_far)
-			engine_fetch_rows(src + offset_of(tile->src_strides, next.at, NULL, 2),
-					  step_extent(&next, 1), tile->src_strides[1],
-					  step_extent(&next, 0) * move->size + LINE_BYTES - 1);
+		if (next_step(&next) && run->plan->is_far) {
+			ahead.rows = src + offset_of(tile->src_strides, next.at, NULL, 2);
+			ahead.left = step_extent(&next, 1);
+			/* rows begin within lines: they have a part of one more */
+			ahead.bytes = step_extent(&next, 0) * move->size + LINE_BYTES - 1;
+		}
 		error = run_block(run, move, dst + offset_of(tile->dst_strides, blocks.at, NULL, 2),
-				  packed, columns, rows);
+				  packed, columns, rows, &ahead);
 	} while (!error && next_step(&blocks));
 	return error;
 }
@@ -127,8 +155,8 @@ bool engine_move_match_packed(struct engine_move *move, const struct engine_plan
 {
 	const struct engine_tile *tile = &move->tile;
 
-	if (move->size > MOST_SIZE || tile->extents[1] < LEAST_ROWS ||
-	    tile->extents[0] * move->size < LEAST_ROW_BYTES || !is_worth_it(move, plan))
+	if (tile->extents[1] < LEAST_ROWS || tile->extents[0] * move->size < LEAST_ROW_BYTES ||
+	    !is_worth_it(move, plan))
 		return false;
 	move->block[0] = ROW_BYTES / move->size;
 	move->block[1] = MOST_ROWS;

@@ -13,6 +13,9 @@
 
 #define PAGE_BYTES	4096
 
+/* Rows crowd each other if one of so many is back in the sets of another. */
+#define MOST_ROW_SETS	16
+
 /*
  * 2 * count rows of 16 bytes, which are count elements, become count rows of 32 bytes. Lines of
  * these may be asked for before, but for bytes: 16 at a time are better left alone.
@@ -363,6 +366,42 @@ static bool do_sides_meet(const uint8_t *dst, const uint8_t *src, const struct e
 	       engine_is_back((int64_t)((uintptr_t)dst - (uintptr_t)src), sets, 512);
 }
 
+/* How many rows there are before one is back in the sets in which the first one begins. */
+static int64_t count_row_sets(const struct engine_tile *tile, int64_t size)
+{
+	const int64_t drift = size == 1 ? 4 : max(8, size);
+
+	return engine_rows_until_back(tile->src_strides[1], MOST_ROW_SETS, (uint64_t)drift);
+}
+
+/* The same of columns. */
+static int64_t count_column_sets(const struct engine_tile *tile)
+{
+	return engine_rows_until_back(tile->dst_strides[0], 16, 16);
+}
+
+/*
+ * Whether a strip is better as wide as a square, where columns have room in their sets for so many
+ * bytes of a row. The lines of rows that do not crowd each other are still there for the next strip
+ * then. But the longer rows are the more of them a strip should have, and whole lines if they begin
+ * with these.
+ */
+static bool are_squares_better(const struct engine_tile *tile, int64_t size, int64_t room)
+{
+	const int64_t stride = tile->src_strides[1];
+
+	if (count_row_sets(tile, size) <= MOST_ROW_SETS)
+		return false;
+	if (room < LINE_BYTES)
+		return true;
+	if (stride % LINE_BYTES == 0)
+		return false;
+	if (room == LINE_BYTES)
+		return magnitude(stride) < PAGE_BYTES;
+	return room == 2 * LINE_BYTES && size > 1 &&
+	       magnitude(stride) < PAGE_BYTES / 4 + LINE_BYTES;
+}
+
 /*
  * How many columns a strip has: as many lines of the destination are under way then as find room in
  * the sets of the first cache in which they begin. Where rows crowd each other theirs are gone
@@ -374,18 +413,42 @@ static int64_t choose_strip(const uint8_t *dst, const uint8_t *src, const struct
 			    int64_t size)
 {
 	const int64_t line = LINE_BYTES / size, square = max(1, 16 / size);
-	const int64_t src_stride = tile->src_strides[1];
-	const int64_t sets = engine_rows_until_back(tile->dst_strides[0], 16, 16);
+	const int64_t sets = count_column_sets(tile);
 	int64_t columns = min(ENGINE_SET_LINES, line) * sets;
 
 	if (!tile->ahead && sets <= 4)
 		return square;
 	if (sets <= 16 && size <= 8 && do_sides_meet(dst, src, tile, sets) &&
-	    !engine_is_back(src_stride, 16, 0))
+	    !engine_is_back(tile->src_strides[1], 16, 0))
 		return square;
-	if (engine_is_crowded(src_stride, size))
+	if (are_squares_better(tile, size, ENGINE_SET_LINES * sets * size))
+		return square;
+	if (count_row_sets(tile, size) <= MOST_ROW_SETS)
 		columns = max(columns, line);
 	return max(square, min(columns, 4 * line));
+}
+
+/*
+ * Rows are packed where a strip loads each of their lines more than once, and they are gone from
+ * the first cache in between: where a square has more rows than find room in their sets, and where
+ * columns crowd each other as well, so that strips are narrow. Of rows that begin with lines these
+ * have to be narrower than lines, and larger elements to be near.
+ */
+static bool is_better_packed(const struct engine_tile *tile, const uint8_t *src, int64_t size,
+			     bool is_far)
+{
+	const int64_t rows = 32 / size, row_sets = count_row_sets(tile, size);
+	const int64_t room = ENGINE_SET_LINES * count_column_sets(tile) * size;
+
+	(void)src;
+	if (row_sets > MOST_ROW_SETS || (is_far && size > 4))
+		return false;
+	if (rows > ENGINE_SET_LINES * row_sets)
+		return true;
+	if (tile->src_strides[1] % LINE_BYTES == 0)
+		return room < LINE_BYTES && (size <= 2 || !is_far);
+	return room <= LINE_BYTES ||
+	       (room == 2 * LINE_BYTES && size > 1 && row_sets <= max(1, 8 / size));
 }
 
 /*
@@ -555,6 +618,7 @@ const struct engine_transpose_kernels engine_transpose_avx2 = {
 	},
 	.skewed_transpose = { [3] = skewed_transpose_8 },
 	.stage = { match_stage_1, match_stage_2, match_stage_4, match_stage_8, stage_16 },
+	.is_better_packed = is_better_packed,
 	.stream_transpose = {
 		[1] = engine_stream_2_avx2, engine_stream_4_avx2, engine_stream_8_avx2,
 		engine_stream_16_avx2,

@@ -1072,12 +1072,31 @@ TARGET static void chain_4(uint8_t *dst, const uint8_t *src, const struct engine
 	}
 }
 
+/*
+ * Rows that crowd each other have lines that two squares ask for, if they begin within lines: these
+ * are gone before the second one does. Of larger elements squares have few rows, whose lines find
+ * room in their sets.
+ */
+static bool is_better_packed(const struct engine_tile *tile, const uint8_t *src, int64_t size,
+			     bool is_far)
+{
+	const int64_t stride = tile->src_strides[1];
+
+	(void)is_far;
+	if (size > 4)
+		return false;
+	if (stride % LINE_BYTES)
+		return engine_is_crowded(stride, size);
+	return (uintptr_t)src % LINE_BYTES && stride % (ENGINE_SETS_BYTES / 2) == 0;
+}
+
 const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.transpose = {
 		match_1, match_2, match_4, match_8, transpose_16, transpose_32,
 		transpose_64,
 	},
 	.stage = { [2] = stage_4 },
+	.is_better_packed = is_better_packed,
 	.stream_transpose = {
 		stream_transpose_1, stream_transpose_2, stream_transpose_4, stream_transpose_8,
 		stream_transpose_16, stream_transpose_32, stream_transpose_64,

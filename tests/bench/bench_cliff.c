@@ -3,7 +3,8 @@
  * Whether a shape falls off a cliff: what a job whose extents are odd or prime, or whose memory
  * begins beside a cache line, takes for a byte, beside its even neighbour in the same rounds. Both
  * are dense arrays of a permuted array's elements. A case more is a line of the table. Given a part
- * of their names, those cases alone are measured.
+ * of their names, those cases alone are measured. Given "grid", transposes of matrices in the
+ * caches are, whose sides are one more than a multiple of eight; cliffs among them are shown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,13 @@
 
 /* A turn that is shorter than this is repeated. */
 #define LEAST_NS	2e6
+
+/* A cliff: how many times its even neighbour a shape takes for a byte. */
+#define CLIFF		1.5
+
+/* Matrices of the grid have no more. */
+#define MOST_GRID_BYTES	(8u << 20)
+#define MOST_GRID_SHIFT	4
 
 struct shape {
 	uint64_t extents[MAX_RANK];	/* of the source, the outermost first; 0 ends them */
@@ -77,6 +85,10 @@ static const struct pair {
 	  { .extents = { 1024, 2048 } }, { .extents = { 1025, 2049 } } },
 	{ "transpose of 1536 x 2048, 4-byte elements, one more of both", 2, { 1, 0 },
 	  { .extents = { 1536, 2048 } }, { .extents = { 1537, 2049 } } },
+	{ "transpose of 512 x 256, 4-byte elements, one more of both", 2, { 1, 0 },
+	  { .extents = { 512, 256 } }, { .extents = { 513, 257 } } },
+	{ "transpose of 512 x 512, 8-byte elements, one more of both", 3, { 1, 0 },
+	  { .extents = { 512, 512 } }, { .extents = { 513, 513 } } },
 	{ "planes to pixels, 4-byte elements", 2, { 0, 2, 1 },
 	  { .extents = { 32, 64, 12544 } }, { .extents = { 32, 63, 12543 } } },
 	{ "planes to pixels, 4-byte elements, one further on", 2, { 0, 2, 1 },
@@ -201,7 +213,12 @@ static double measure(const struct engine_plan *plan)
 	return taken / count;
 }
 
-static int measure_pair(const struct pair *pair, char *dst, char *src)
+/* What a byte takes in an even shape, and how many times that in an odd one. */
+struct result {
+	double rate, times;
+};
+
+static int measure_pair(const struct pair *pair, char *dst, char *src, struct result *result)
 {
 	struct engine_plan *even = make_plan(pair, &pair->even, dst, src);
 	struct engine_plan *odd = make_plan(pair, &pair->odd, dst, src);
@@ -220,8 +237,68 @@ static int measure_pair(const struct pair *pair, char *dst, char *src)
 	if (error)
 		fprintf(stderr, "bench_cliff: %s: no plan\n", pair->what);
 	else
-		printf("%8.4f ns/byte  %5.2f times that  %s\n", median(rates, NUM_ROUNDS),
-		       median(ratios, NUM_ROUNDS), pair->what);
+		*result = (struct result){ median(rates, NUM_ROUNDS), median(ratios, NUM_ROUNDS) };
+	return error;
+}
+
+static void show(const struct pair *pair, const struct result *result)
+{
+	printf("%8.4f ns/byte  %5.2f times that  %s\n", result->rate, result->times, pair->what);
+}
+
+static int measure_pairs(const char *name, char *dst, char *src)
+{
+	struct result result;
+	int error = 0;
+
+	for (size_t k = 0; k < NUM_PAIRS && !error; k++) {
+		if (!strstr(pairs[k].what, name))
+			continue;
+		error = measure_pair(&pairs[k], dst, src, &result);
+		if (!error)
+			show(&pairs[k], &result);
+	}
+	return error;
+}
+
+/* One of the grid, unless it is larger than these are; shows it if it is a cliff. */
+static int measure_matrix(uint64_t rows, uint64_t columns, uint32_t size_shift, char *dst,
+			  char *src, struct result *result)
+{
+	char what[80];
+	const struct pair pair = {
+		what, size_shift, { 1, 0 },
+		{ .extents = { rows - 1, columns - 1 } }, { .extents = { rows, columns } },
+	};
+	int error;
+
+	*result = (struct result){ 0 };
+	if (bytes_of(&pair.odd, size_shift) > MOST_GRID_BYTES)
+		return 0;
+	snprintf(what, sizeof(what), "%llu x %llu, %u-byte elements", (unsigned long long)rows,
+		 (unsigned long long)columns, 1u << size_shift);
+	error = measure_pair(&pair, dst, src, result);
+	if (!error && result->times > CLIFF)
+		show(&pair, result);
+	return error;
+}
+
+static int measure_grid(char *dst, char *src)
+{
+	static const uint64_t sides[] = { 65, 97, 129, 257, 385, 513, 769, 1025, 2049 };
+	const size_t count = sizeof(sides) / sizeof(sides[0]), num = count * count;
+	unsigned int num_measured = 0, num_cliffs = 0;
+	int error = 0;
+
+	for (size_t k = 0; k < num * (MOST_GRID_SHIFT + 1) && !error; k++) {
+		struct result result;
+
+		error = measure_matrix(sides[k % num / count], sides[k % count],
+				       (uint32_t)(k / num), dst, src, &result);
+		num_measured += result.times > 0;
+		num_cliffs += result.times > CLIFF;
+	}
+	printf("%u of %u above %.1f\n", num_cliffs, num_measured, CLIFF);
 	return error;
 }
 
@@ -230,7 +307,6 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 	char *memory = mmap(NULL, 2 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0);
-	int error = 0;
 
 	if (memory == MAP_FAILED) {
 		perror("mmap");
@@ -239,8 +315,7 @@ int main(int argc, char **argv)
 	madvise(memory, 2 * SIZE, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < 2 * SIZE; i++)
 		memory[i] = (char)i;
-	for (size_t k = 0; k < NUM_PAIRS && !error; k++)
-		if (strstr(pairs[k].what, name))
-			error = measure_pair(&pairs[k], memory, memory + SIZE);
-	return error;
+	if (!strcmp(name, "grid"))
+		return measure_grid(memory, memory + SIZE);
+	return measure_pairs(name, memory, memory + SIZE);
 }

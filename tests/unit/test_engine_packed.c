@@ -16,6 +16,9 @@ struct matrix {
 	int64_t offset;			/* bytes before the first element of the source */
 };
 
+/* Who packs: AVX2 what is near, and what comes from far, and AVX-512 both. */
+enum { AVX2_NEAR = 1, AVX2_FAR = 2, AVX2 = 3, AVX512 = 4, BOTH = 7 };
+
 struct memory {
 	uint8_t *dst, *src, *expected;
 	size_t dst_bytes, src_bytes;
@@ -71,7 +74,8 @@ static struct engine_job *matrix_job(const struct matrix *m, const struct memory
 }
 
 /* A plan of the instruction set chosen, and what it says of itself. */
-static struct engine_plan *create_plan(const struct engine_job *job, bool streams, char text[160])
+static struct engine_plan *create_plan(const struct engine_job *job, bool streams, bool is_far,
+				       char text[160])
 {
 	struct engine_fault fault = { 0 };
 	struct engine_plan *plan;
@@ -79,11 +83,15 @@ static struct engine_plan *create_plan(const struct engine_job *job, bool stream
 	if (engine_plan_create(job, &plan, &fault))
 		fail_msg("%s", fault.text);
 	plan->streams = streams;
+	plan->is_far = is_far;
 	engine_plan_describe(plan, text, 160);
 	return plan;
 }
 
-/* Runs it in memory that begins or ends at a guard page; gaps between rows must stay. */
+/*
+ * Runs it in memory that begins or ends at a guard page, where it is from far; gaps between rows
+ * must stay.
+ */
 static void check_run(const struct matrix *m, const struct memory *memory, bool streams,
 		      bool is_packed, bool at_end)
 {
@@ -96,11 +104,10 @@ static void check_run(const struct matrix *m, const struct memory *memory, bool 
 	struct engine_plan *plan;
 	char text[160];
 
-	plan = create_plan(job, streams, text);
-	/* what is asked for ahead changes nothing */
-	plan->is_far = at_end;
+	plan = create_plan(job, streams, at_end, text);
 	if (!strstr(text, " packed") == is_packed)
-		fail_msg("%s: expected to be%s packed", text, is_packed ? "" : " not");
+		fail_msg("%s, %" PRId64 " and %" PRId64 " bytes apart: expected to be%s packed",
+			 text, m->dst_stride, m->src_stride, is_packed ? "" : " not");
 	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
 	engine_plan_destroy(plan);
 	if (memcmp(dst.bytes, memory->expected, memory->dst_bytes))
@@ -111,7 +118,14 @@ static void check_run(const struct matrix *m, const struct memory *memory, bool 
 	free(job);
 }
 
-static void check_matrix(const struct matrix *m, bool streams, bool is_packed)
+static bool is_packed_by(uint32_t packers, const struct engine_isa *isa, bool is_far)
+{
+	if (!strcmp(isa->name, "avx2"))
+		return packers & (is_far ? AVX2_FAR : AVX2_NEAR);
+	return !strcmp(isa->name, "avx512") && packers & AVX512;
+}
+
+static void check_matrix(const struct matrix *m, bool streams, uint32_t packers)
 {
 	struct memory memory;
 	struct engine_job *job;
@@ -121,76 +135,116 @@ static void check_matrix(const struct matrix *m, bool streams, bool is_packed)
 	assert_int_equal(reference_run(job, NULL), 0);
 	free(job);
 	for (uint32_t k = 0; engine_isa_at(k); k++) {
-		if (!engine_isa_at(k)->is_available())
+		const struct engine_isa *isa = engine_isa_at(k);
+
+		if (!isa->is_available())
 			continue;
-		setenv(ENGINE_ISA_VARIABLE, engine_isa_at(k)->name, 1);
-		check_run(m, &memory, streams, is_packed, false);
-		check_run(m, &memory, streams, is_packed, true);
+		setenv(ENGINE_ISA_VARIABLE, isa->name, 1);
+		check_run(m, &memory, streams, is_packed_by(packers, isa, false), false);
+		check_run(m, &memory, streams, is_packed_by(packers, isa, true), true);
 		unsetenv(ENGINE_ISA_VARIABLE);
 	}
 	free_memory(&memory);
 }
 
 /*
- * Some rows of 150 elements of the destination, of each size, from such strides of the source. Rows
- * of large elements have room enough.
+ * Some rows of the destination, of each size, from such strides of the source. Columns are as far
+ * apart, or have room enough.
  */
-static void check_stride(int64_t stride, bool is_backward, bool adds_element, bool is_packed)
+static void check_stride(int64_t stride, bool adds_element, bool are_crowded,
+			 const uint32_t packers[4])
 {
 	for (uint32_t shift = 0; shift <= 3; shift++) {
 		const int64_t size = 1ll << shift, apart = stride + (adds_element ? size : 0);
+		struct matrix m = { shift, 200 >> shift, 131, 150 * size, apart, 0 };
 
-		check_matrix(&(struct matrix){
-				     shift, 200 >> shift, 131, 150 * size,
-				     is_backward ? -apart : apart, 0
-			     }, false, is_packed && size <= 4);
+		if (are_crowded)
+			m.dst_stride = apart;
+		check_matrix(&m, false, packers[shift]);
+		m.src_stride = -apart;
+		check_matrix(&m, false, packers[shift]);
 	}
 }
 
+/* AVX-512 has rows enough in squares of elements of 8 bytes; AVX2 leaves these if they are far. */
 static void rows_almost_a_power_of_two_apart_are_packed(void **state)
 {
+	static const uint32_t packers[] = { BOTH, BOTH, BOTH, AVX2_NEAR };
+
 	(void)state;
-	check_stride(4096, false, true, true);
-	check_stride(4096, true, true, true);
-	check_stride(4096 - 4, false, false, true);
-	check_stride(3 * 4096, false, true, true);
+	check_stride(4096, true, true, packers);
+	check_stride(4096 - 4, false, true, packers);
+	check_stride(3 * 4096, true, true, packers);
+}
+
+/* AVX2 has a strip of whole lines then, but for squares of more rows than have room. */
+static void rows_to_columns_that_have_room_are_packed_by_few(void **state)
+{
+	(void)state;
+	check_stride(4096, true, false, (const uint32_t[]){ BOTH, BOTH, AVX512, 0 });
+	check_stride(2048, true, false, (const uint32_t[]){ BOTH, AVX512, AVX512, 0 });
+	check_stride(1024, true, false, (const uint32_t[]){ AVX512, AVX512, AVX512, 0 });
 }
 
 static void rows_with_other_strides_are_not_packed(void **state)
 {
 	(void)state;
-	check_stride(1400, false, true, false);
-	check_stride(4096 - 32, false, false, false);
-	check_stride(4096, false, false, false);
+	check_stride(1400, true, false, (const uint32_t[4]){ 0 });
+	check_stride(4096 - 32, false, false, (const uint32_t[4]){ 0 });
+	check_stride(4096, false, false, (const uint32_t[]){ AVX2, AVX2, 0, 0 });
 }
 
-/* Such rows share their lines only if they begin within them. */
-static void rows_a_power_of_two_apart_are_packed_if_they_begin_within_lines(void **state)
+/* By AVX2, the more columns there is room for; by AVX-512 all. */
+static void narrow_strips_are_packed(void **state)
 {
 	(void)state;
-	check_matrix(&(struct matrix){ 2, 100, 131, 600, 2048, 4 }, false, true);
-	check_matrix(&(struct matrix){ 2, 100, 131, 600, 2048, 64 }, false, false);
-	check_matrix(&(struct matrix){ 2, 100, 131, 600, 1024, 4 }, false, false);
-	check_matrix(&(struct matrix){ 0, 200, 131, 150, 4096, 1 }, false, true);
-	check_matrix(&(struct matrix){ 3, 50, 131, 1200, 4096, 8 }, false, false);
+	/* for a line: rows of 64 bytes of each strip */
+	check_matrix(&(struct matrix){ 0, 200, 131, 513, 1025, 0 }, false, BOTH);
+	check_matrix(&(struct matrix){ 2, 100, 131, 2052, 2052, 0 }, false, BOTH);
+	/* for two: where few rows are back in their sets, and not bytes */
+	check_matrix(&(struct matrix){ 0, 200, 131, 257, 1025, 0 }, false, AVX512);
+	check_matrix(&(struct matrix){ 1, 100, 131, 514, 1026, 0 }, false, BOTH);
+	check_matrix(&(struct matrix){ 2, 100, 131, 1028, 2052, 0 }, false, BOTH);
+	check_matrix(&(struct matrix){ 2, 100, 131, 1028, 1026, 0 }, false, AVX512);
+	check_matrix(&(struct matrix){ 3, 50, 131, 2056, 4104, 0 }, false, AVX2_NEAR);
+	check_matrix(&(struct matrix){ 3, 50, 131, 2056, 2052, 0 }, false, 0);
+	check_matrix(&(struct matrix){ 4, 25, 131, 4112, 4112, 0 }, false, AVX2_NEAR);
+	/* for more */
+	check_matrix(&(struct matrix){ 2, 100, 128, 516, 4100, 0 }, false, AVX512);
+}
+
+/* AVX-512 has lines whole that rows begin with, AVX2 where strips are that wide. */
+static void rows_that_begin_with_lines_are_packed_by_few(void **state)
+{
+	(void)state;
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 2048, 4 }, false, AVX512);
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 2048, 64 }, false, 0);
+	check_matrix(&(struct matrix){ 2, 100, 131, 600, 1024, 4 }, false, 0);
+	check_matrix(&(struct matrix){ 2, 100, 131, 4100, 1024, 0 }, false, AVX2_NEAR);
+	check_matrix(&(struct matrix){ 2, 100, 131, 2052, 1024, 0 }, false, 0);
+	check_matrix(&(struct matrix){ 1, 100, 131, 2050, 1024, 0 }, false, AVX2);
+	check_matrix(&(struct matrix){ 0, 200, 131, 150, 4096, 1 }, false, BOTH);
+	check_matrix(&(struct matrix){ 0, 200, 131, 150, 4096, 0 }, false, AVX2);
+	check_matrix(&(struct matrix){ 3, 50, 131, 1200, 4096, 8 }, false, 0);
+	check_matrix(&(struct matrix){ 3, 50, 131, 4096, 4096, 0 }, false, 0);
 }
 
 static void only_small_elements_are_packed_where_jobs_are_to_stream(void **state)
 {
 	(void)state;
-	check_matrix(&(struct matrix){ 0, 200, 131, 150, 4097, 0 }, true, true);
-	check_matrix(&(struct matrix){ 1, 100, 131, 300, 4098, 0 }, true, true);
-	check_matrix(&(struct matrix){ 2, 100, 131, 600, 4100, 0 }, true, false);
-	check_matrix(&(struct matrix){ 3, 100, 131, 1200, 4104, 0 }, true, false);
+	check_matrix(&(struct matrix){ 0, 200, 131, 4097, 4097, 0 }, true, BOTH);
+	check_matrix(&(struct matrix){ 1, 100, 131, 4098, 4098, 0 }, true, BOTH);
+	check_matrix(&(struct matrix){ 2, 100, 131, 4100, 4100, 0 }, true, 0);
+	check_matrix(&(struct matrix){ 3, 100, 131, 4104, 4104, 0 }, true, 0);
 }
 
 static void few_or_short_rows_are_not_packed(void **state)
 {
 	(void)state;
-	check_matrix(&(struct matrix){ 2, 100, 64, 600, 4100, 0 }, false, true);
-	check_matrix(&(struct matrix){ 2, 100, 63, 600, 4100, 0 }, false, false);
-	check_matrix(&(struct matrix){ 2, 32, 131, 600, 4100, 0 }, false, true);
-	check_matrix(&(struct matrix){ 2, 31, 131, 600, 4100, 0 }, false, false);
+	check_matrix(&(struct matrix){ 2, 100, 64, 4100, 4100, 0 }, false, BOTH);
+	check_matrix(&(struct matrix){ 2, 100, 63, 4100, 4100, 0 }, false, 0);
+	check_matrix(&(struct matrix){ 2, 32, 131, 4100, 4100, 0 }, false, BOTH);
+	check_matrix(&(struct matrix){ 2, 31, 131, 4100, 4100, 0 }, false, 0);
 }
 
 /* Around as many rows and columns as a block has, and with what is left over, and twice as many. */
@@ -200,44 +254,66 @@ static void blocks_end_anywhere(void **state)
 	static const int64_t bytes[] = { 248, 256, 264, 316, 320, 504, 536 };
 
 	(void)state;
-	for (uint32_t shift = 0; shift <= 3; shift++)
+	for (uint32_t shift = 0; shift <= 4; shift++)
 		for (size_t i = 0; i < COUNT(rows) * COUNT(bytes); i++)
 			check_matrix(&(struct matrix){
 				shift, bytes[i / COUNT(rows)] >> shift, rows[i % COUNT(rows)],
-				(rows[i % COUNT(rows)] + 1) << shift, 4096 + (1 << shift), 0 },
-				false, shift <= 2);
+				8192 + (1 << shift), 4096 + (1 << shift), 0 },
+				false, shift <= 2 ? BOTH : AVX2_NEAR);
 }
 
-/* Planes of packed rows, one after the other. */
-static void planes_of_packed_rows_are_transposed(void **state)
+/* Runs a job from one array to another; whether its rows were packed. */
+static bool run_packed(struct engine_job *job, size_t dst_bytes, size_t src_bytes)
 {
-	enum { PLANES = 3, COLUMNS = 40, ROWS = 70, STRIDE = 2050 };
-	uint8_t *src = new_array(PLANES * ROWS * STRIDE, 3);
-	uint8_t *dst = new_array(PLANES * COLUMNS * 2 * ROWS * 2, 4);
-	uint8_t *expected = new_array(PLANES * COLUMNS * 2 * ROWS * 2, 4);
-	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U16);
+	uint8_t *src = new_array(src_bytes, 3), *dst = new_array(dst_bytes, 4);
+	uint8_t *expected = new_array(dst_bytes, 4);
 	struct engine_fault fault = { 0 };
 	struct engine_plan *plan;
 	char text[160];
+	bool is_packed;
 
-	(void)state;
-	add_loop(job, PLANES, COLUMNS * 2 * ROWS * 2, ROWS * STRIDE);
-	add_loop(job, COLUMNS * 2, ROWS * 2, 2);
-	add_loop(job, ROWS, 2, STRIDE);
-	set_buffer(job, 0, expected, PLANES * COLUMNS * 2 * ROWS * 2);
-	set_buffer(job, 1, src, PLANES * ROWS * STRIDE);
+	set_buffer(job, 0, expected, dst_bytes);
+	set_buffer(job, 1, src, src_bytes);
 	assert_int_equal(reference_run(job, NULL), 0);
-	set_buffer(job, 0, dst, PLANES * COLUMNS * 2 * ROWS * 2);
-	plan = create_plan(job, false, text);
-	assert_non_null(strstr(text, "transpose of 2-byte elements"));
-	assert_non_null(strstr(text, " packed"));
+	set_buffer(job, 0, dst, dst_bytes);
+	plan = create_plan(job, false, false, text);
+	assert_non_null(strstr(text, "transpose of"));
+	is_packed = strstr(text, " packed");
 	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
-	assert_memory_equal(dst, expected, PLANES * COLUMNS * 2 * ROWS * 2);
+	assert_memory_equal(dst, expected, dst_bytes);
 	engine_plan_destroy(plan);
 	free(job);
 	free(src);
 	free(dst);
 	free(expected);
+	return is_packed;
+}
+
+/* One after the other. */
+static void planes_of_packed_rows_are_transposed(void **state)
+{
+	enum { PLANES = 3, COLUMNS = 80, ROWS = 70, STRIDE = 4098 };
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_U16);
+
+	(void)state;
+	add_loop(job, PLANES, COLUMNS * ROWS * 2, ROWS * STRIDE);
+	add_loop(job, COLUMNS, ROWS * 2, 2);
+	add_loop(job, ROWS, 2, STRIDE);
+	assert_int_equal(run_packed(job, PLANES * COLUMNS * ROWS * 2, PLANES * ROWS * STRIDE),
+			 engine_isa_choose()->transpose->is_better_packed != NULL);
+}
+
+/* Pairs of 16 bytes, which are more than a square has of a row. */
+static void larger_elements_than_squares_are_not_packed(void **state)
+{
+	enum { COLUMNS = 20, ROWS = 70, STRIDE = 4112 };
+	struct engine_job *job = new_job(1, DRM_TESSERA_DTYPE_CLASS_RAW | 4);
+
+	(void)state;
+	add_loop(job, COLUMNS, STRIDE, 32);
+	add_loop(job, ROWS, 32, STRIDE);
+	add_loop(job, 2, 16, 16);
+	assert_false(run_packed(job, COLUMNS * STRIDE, ROWS * STRIDE));
 }
 
 /* Lets a run go on three times. */
@@ -275,8 +351,8 @@ static void progress_is_told_and_cancellation_noticed(void **state)
 	dst = guarded_copy(memory.dst, memory.dst_bytes, true);
 	assert_int_equal((uintptr_t)dst.bytes % 64, 16);
 	job = matrix_job(&m, &memory, dst.bytes, memory.src);
-	plan = create_plan(job, false, text);
-	assert_non_null(strstr(text, " packed"));
+	plan = create_plan(job, false, false, text);
+	assert_int_equal(!strstr(text, " packed"), !plan->isa->transpose->is_better_packed);
 	assert_int_equal(engine_plan_run(plan, &control, &fault), 0);
 	assert_int_equal(progress, 512 * 508 * 4);
 	progress = 0;
@@ -328,6 +404,8 @@ static void check_kernels_of(const struct engine_isa *isa, uint32_t shift)
 		{ 4100, 2240 }, { 4092, 2256 }, { 2240, 4112 }, { 4096, 4096 },
 		/* in the same sets, if both sides begin alike in a page, and in others */
 		{ 4104, 4104 }, { 4104, 4088 },
+		/* rows have room */
+		{ 4104, 1048 },
 	};
 	const size_t num = COUNT(sides) * COUNT(sides);
 
@@ -353,13 +431,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_almost_a_power_of_two_apart_are_packed),
+		cmocka_unit_test(rows_to_columns_that_have_room_are_packed_by_few),
 		cmocka_unit_test(rows_with_other_strides_are_not_packed),
-		cmocka_unit_test(
-			rows_a_power_of_two_apart_are_packed_if_they_begin_within_lines),
+		cmocka_unit_test(narrow_strips_are_packed),
+		cmocka_unit_test(rows_that_begin_with_lines_are_packed_by_few),
 		cmocka_unit_test(only_small_elements_are_packed_where_jobs_are_to_stream),
 		cmocka_unit_test(few_or_short_rows_are_not_packed),
 		cmocka_unit_test(blocks_end_anywhere),
 		cmocka_unit_test(planes_of_packed_rows_are_transposed),
+		cmocka_unit_test(larger_elements_than_squares_are_not_packed),
 		cmocka_unit_test(progress_is_told_and_cancellation_noticed),
 		cmocka_unit_test(kernels_take_rows_that_crowd_each_other),
 	};

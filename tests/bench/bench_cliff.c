@@ -4,7 +4,7 @@
  * begins beside a cache line, takes for a byte, beside its even neighbour in the same rounds. Both
  * are dense arrays of a permuted array's elements. A case more is a line of the table. Given a part
  * of their names, those cases alone are measured. Given "grid", transposes of matrices in the
- * caches are, whose sides are one more than a multiple of eight; cliffs among them are shown.
+ * caches are, whose sides are one more than a multiple of eight, and cliffs among them counted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,7 +261,7 @@ static int measure_pairs(const char *name, char *dst, char *src)
 	return error;
 }
 
-/* One of the grid, unless it is larger than these are; shows it if it is a cliff. */
+/* One of the grid, unless it is larger than these are. */
 static int measure_matrix(uint64_t rows, uint64_t columns, uint32_t size_shift, char *dst,
 			  char *src, struct result *result)
 {
@@ -278,7 +278,7 @@ static int measure_matrix(uint64_t rows, uint64_t columns, uint32_t size_shift, 
 	snprintf(what, sizeof(what), "%llu x %llu, %u-byte elements", (unsigned long long)rows,
 		 (unsigned long long)columns, 1u << size_shift);
 	error = measure_pair(&pair, dst, src, result);
-	if (!error && result->times > CLIFF)
+	if (!error)
 		show(&pair, result);
 	return error;
 }

@@ -383,8 +383,8 @@ static int64_t count_column_sets(const struct engine_tile *tile)
 /*
  * Whether a strip is better as wide as a square, where columns have room in their sets for so many
  * bytes of a row. The lines of rows that do not crowd each other are still there for the next strip
- * then. But the longer rows are the more of them a strip should have, and whole lines if they begin
- * with these.
+ * then. But the longer rows are the more of them a strip should have, unless they are cut anywhere,
+ * and whole lines if they begin with these.
  */
 static bool are_squares_better(const struct engine_tile *tile, int64_t size, int64_t room)
 {
@@ -399,21 +399,21 @@ static bool are_squares_better(const struct engine_tile *tile, int64_t size, int
 	if (room == LINE_BYTES)
 		return magnitude(stride) < PAGE_BYTES;
 	return room == 2 * LINE_BYTES && size > 1 &&
-	       magnitude(stride) < PAGE_BYTES / 4 + LINE_BYTES;
+	       magnitude(stride) < (stride % 16 ? 3 : 1) * PAGE_BYTES / 4 + LINE_BYTES;
 }
 
 /*
  * How many columns a strip has: as many lines of the destination are under way then as find room in
- * the sets of the first cache in which they begin. Where rows crowd each other theirs are gone
- * before the next strip comes, so they are read whole. What has been packed does not come from
- * afar, and the fewer lines are under way the better; and where both sides have the same sets,
- * unless rows stay in them.
+ * the sets of the first cache in which they begin, of which columns that begin within lines have
+ * two each. Where rows crowd each other theirs are gone before the next strip comes, so they are
+ * read whole. What has been packed does not come from afar, and the fewer lines are under way the
+ * better; and where both sides have the same sets, unless rows stay in them.
  */
 static int64_t choose_strip(const uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 			    int64_t size)
 {
 	const int64_t line = LINE_BYTES / size, square = max(1, 16 / size);
-	const int64_t sets = count_column_sets(tile);
+	const int64_t sets = count_column_sets(tile), room = ENGINE_SET_LINES * sets * size;
 	int64_t columns = min(ENGINE_SET_LINES, line) * sets;
 
 	if (!tile->ahead && sets <= 4)
@@ -421,10 +421,13 @@ static int64_t choose_strip(const uint8_t *dst, const uint8_t *src, const struct
 	if (sets <= 16 && size <= 8 && do_sides_meet(dst, src, tile, sets) &&
 	    !engine_is_back(tile->src_strides[1], 16, 0))
 		return square;
-	if (are_squares_better(tile, size, ENGINE_SET_LINES * sets * size))
+	if (are_squares_better(tile, size, room))
 		return square;
 	if (count_row_sets(tile, size) <= MOST_ROW_SETS)
 		columns = max(columns, line);
+	else if (room <= 2 * LINE_BYTES && size > 1 && size < 16 &&
+		 tile->dst_strides[0] % LINE_BYTES)
+		columns /= 2;
 	return max(square, min(columns, 4 * line));
 }
 

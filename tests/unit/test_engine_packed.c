@@ -405,7 +405,7 @@ static void check_kernels_of(const struct engine_isa *isa, uint32_t shift)
 		/* in the same sets, if both sides begin alike in a page, and in others */
 		{ 4104, 4104 }, { 4104, 4088 },
 		/* rows have room */
-		{ 4104, 1048 },
+		{ 4104, 1048 }, { 4104, 4408 },
 	};
 	const size_t num = COUNT(sides) * COUNT(sides);
 

@@ -192,6 +192,8 @@ static void rows_with_other_strides_are_not_packed(void **state)
 	check_stride(1400, true, false, (const uint32_t[4]){ 0 });
 	check_stride(4096 - 32, false, false, (const uint32_t[4]){ 0 });
 	check_stride(4096, false, false, (const uint32_t[]){ AVX2, AVX2, 0, 0 });
+	/* whatever the columns */
+	check_matrix(&(struct matrix){ 2, 100, 131, 4100, 1404, 0 }, false, 0);
 }
 
 /* By AVX2, the more columns there is room for; by AVX-512 all. */

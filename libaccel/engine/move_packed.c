@@ -19,7 +19,7 @@ enum { SRC = ENGINE_MOVE_SRC };
 #define MOST_ROWS	128
 #define ROW_BYTES	256
 
-/* So many bytes of a row there are in a square, but for AVX-512. */
+/* So many bytes of a row there are in a square that does not have a line. */
 #define SQUARE_BYTES	16
 
 #define LEAST_ROWS	64
@@ -71,13 +71,13 @@ static void fetch_ahead(struct ahead *ahead, int64_t count)
 
 /*
  * How many columns there are in a piece of a block. Where pieces are as wide as squares some rows
- * are asked for before each: all at once would wait for each other. AVX-512, which has a kernel
- * that packs, has wider squares; there it has not been tried.
+ * are asked for before each: all at once would wait for each other. Where squares have lines it has
+ * not been tried.
  */
 static int64_t piece_columns(const struct engine_move *move, const struct engine_plan *plan,
 			     const struct ahead *ahead)
 {
-	if (ahead->left && !plan->isa->transpose->pack_rows)
+	if (ahead->left && !plan->isa->transpose->loads_lines)
 		return SQUARE_BYTES / move->size;
 	return max(1, ENGINE_REPORT_BYTES / MOST_ROWS / move->size);
 }

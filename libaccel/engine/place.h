@@ -225,13 +225,23 @@ static inline bool engine_is_back(int64_t stride, int64_t most_rows, uint64_t by
 	return engine_rows_until_back(stride, most_rows, bytes) <= most_rows;
 }
 
+/* Rows crowd each other in few sets if one of so many is back in those of another. */
+#define ENGINE_MOST_ROW_SETS	16
+
 /*
- * Whether rows of elements of so many bytes crowd each other in few sets. Of single bytes, squares
+ * How many rows of elements of so many bytes there are until one is back. Of single bytes, squares
  * have more columns, which do with fewer.
  */
+static inline int64_t engine_count_row_sets(int64_t stride, int64_t size)
+{
+	const int64_t bytes = size == 1 ? 4 : max(8, size);
+
+	return engine_rows_until_back(stride, ENGINE_MOST_ROW_SETS, (uint64_t)bytes);
+}
+
 static inline bool engine_is_crowded(int64_t stride, int64_t size)
 {
-	return engine_is_back(stride, 16, size == 1 ? 4 : 8);
+	return engine_count_row_sets(stride, size) <= ENGINE_MOST_ROW_SETS;
 }
 
 /*

@@ -13,9 +13,6 @@
 
 #define PAGE_BYTES	4096
 
-/* Rows crowd each other if one of so many is back in the sets of another. */
-#define MOST_ROW_SETS	16
-
 /*
  * 2 * count rows of 16 bytes, which are count elements, become count rows of 32 bytes. Lines of
  * these may be asked for before, but for bytes: 16 at a time are better left alone.
@@ -366,32 +363,22 @@ static bool do_sides_meet(const uint8_t *dst, const uint8_t *src, const struct e
 	       engine_is_back((int64_t)((uintptr_t)dst - (uintptr_t)src), sets, 512);
 }
 
-/* How many rows there are before one is back in the sets in which the first one begins. */
-static int64_t count_row_sets(const struct engine_tile *tile, int64_t size)
-{
-	const int64_t drift = size == 1 ? 4 : max(8, size);
-
-	return engine_rows_until_back(tile->src_strides[1], MOST_ROW_SETS, (uint64_t)drift);
-}
-
-/* The same of columns. */
+/* How many columns there are until one is back in the sets in which the first one begins. */
 static int64_t count_column_sets(const struct engine_tile *tile)
 {
 	return engine_rows_until_back(tile->dst_strides[0], 16, 16);
 }
 
 /*
- * Whether a strip is better as wide as a square, where columns have room in their sets for so many
- * bytes of a row. The lines of rows that do not crowd each other are still there for the next strip
- * then. But the longer rows are the more of them a strip should have, unless they are cut anywhere,
- * and whole lines if they begin with these.
+ * Whether a strip of rows that do not crowd each other is better as wide as a square, where columns
+ * have room in their sets for so many bytes of a row. The rows' lines are still there for the next
+ * strip then. But the longer rows are the more of them a strip should have, unless they are cut
+ * anywhere, and whole lines if they begin with these.
  */
-static bool are_squares_better(const struct engine_tile *tile, int64_t size, int64_t room)
+static bool are_squares_better(int64_t stride, int64_t size, int64_t room)
 {
-	const int64_t stride = tile->src_strides[1];
+	const uint64_t quarters_of_page = stride % 16 ? 3 : 1;
 
-	if (count_row_sets(tile, size) <= MOST_ROW_SETS)
-		return false;
 	if (room < LINE_BYTES)
 		return true;
 	if (stride % LINE_BYTES == 0)
@@ -399,7 +386,7 @@ static bool are_squares_better(const struct engine_tile *tile, int64_t size, int
 	if (room == LINE_BYTES)
 		return magnitude(stride) < PAGE_BYTES;
 	return room == 2 * LINE_BYTES && size > 1 &&
-	       magnitude(stride) < (stride % 16 ? 3 : 1) * PAGE_BYTES / 4 + LINE_BYTES;
+	       magnitude(stride) < quarters_of_page * PAGE_BYTES / 4 + LINE_BYTES;
 }
 
 /*
@@ -414,17 +401,18 @@ static int64_t choose_strip(const uint8_t *dst, const uint8_t *src, const struct
 {
 	const int64_t line = LINE_BYTES / size, square = max(1, 16 / size);
 	const int64_t sets = count_column_sets(tile), room = ENGINE_SET_LINES * sets * size;
+	const int64_t stride = tile->src_strides[1];
 	int64_t columns = min(ENGINE_SET_LINES, line) * sets;
 
 	if (!tile->ahead && sets <= 4)
 		return square;
 	if (sets <= 16 && size <= 8 && do_sides_meet(dst, src, tile, sets) &&
-	    !engine_is_back(tile->src_strides[1], 16, 0))
+	    !engine_is_back(stride, 16, 0))
 		return square;
-	if (are_squares_better(tile, size, room))
-		return square;
-	if (count_row_sets(tile, size) <= MOST_ROW_SETS)
+	if (engine_is_crowded(stride, size))
 		columns = max(columns, line);
+	else if (are_squares_better(stride, size, room))
+		columns = square;
 	else if (room <= 2 * LINE_BYTES && size > 1 && size < 16 &&
 		 tile->dst_strides[0] % LINE_BYTES)
 		columns /= 2;
@@ -440,15 +428,16 @@ static int64_t choose_strip(const uint8_t *dst, const uint8_t *src, const struct
 static bool is_better_packed(const struct engine_tile *tile, const uint8_t *src, int64_t size,
 			     bool is_far)
 {
-	const int64_t rows = 32 / size, row_sets = count_row_sets(tile, size);
+	const int64_t stride = tile->src_strides[1], rows = 32 / size;
+	const int64_t row_sets = engine_count_row_sets(stride, size);
 	const int64_t room = ENGINE_SET_LINES * count_column_sets(tile) * size;
 
 	(void)src;
-	if (row_sets > MOST_ROW_SETS || (is_far && size > 4))
+	if (row_sets > ENGINE_MOST_ROW_SETS || (is_far && size > 4))
 		return false;
 	if (rows > ENGINE_SET_LINES * row_sets)
 		return true;
-	if (tile->src_strides[1] % LINE_BYTES == 0)
+	if (stride % LINE_BYTES == 0)
 		return room < LINE_BYTES && (size <= 2 || !is_far);
 	return room <= LINE_BYTES ||
 	       (room == 2 * LINE_BYTES && size > 1 && row_sets <= max(1, 8 / size));

@@ -11,13 +11,22 @@
 
 /*
  * What is read from a source in one piece is worth the journey, in which a page is looked up; of
- * small elements it leaves long runs to the destination, as it does where these begin anywhere in
- * lines: each cut there is one more line in pieces. A little more is not cut at all.
+ * small elements it leaves long runs to the destination. A little more is not cut at all.
  */
 #define PIECE_BYTES		2048
-#define SHORT_PIECE_BYTES	1024
 #define MOST_PIECE		512
 #define WHOLE_BYTES		4096
+
+/*
+ * Where the destination's runs begin anywhere in lines each cut is one more line in pieces: those
+ * of the source are shorter then. Rows that would not be cut otherwise are so, unless blocks have
+ * them whole or a part has long runs even so.
+ */
+#define SHORT_PIECE_BYTES	1024
+#define ROW_PIECE_BYTES		512
+#define LEAST_ROW_PIECE		64
+#define SHORT_ROW_BYTES		1536
+#define LONG_RUN_BYTES		2048
 
 static int64_t extent(const struct engine_box *box, uint32_t d)
 {
@@ -56,14 +65,23 @@ static uint32_t contiguous_dim(const struct engine_box *box, const int64_t *src_
 	return longest;
 }
 
-/* The fewest values in a part of a loop in which the source's elements are side by side. */
+/*
+ * The fewest values in a part of so many bytes of a loop in which the source's elements are side by
+ * side.
+ */
 static int64_t least_step(const struct engine_box *box, uint32_t d, int64_t dst_stride,
-			  int64_t size)
+			  int64_t size, int64_t bytes)
 {
-	const int64_t piece = dst_stride % LINE_BYTES ? SHORT_PIECE_BYTES : PIECE_BYTES;
+	const int64_t count = extent(box, d);
+	const bool is_row = count <= WHOLE_BYTES / size;
 
-	return extent(box, d) <= WHOLE_BYTES / size ? extent(box, d) :
-						      min(piece / size, MOST_PIECE);
+	if (dst_stride % LINE_BYTES == 0)
+		return is_row ? count : min(PIECE_BYTES / size, MOST_PIECE);
+	if (!is_row)
+		return min(SHORT_PIECE_BYTES / size, MOST_PIECE);
+	if (count <= SHORT_ROW_BYTES / size || bytes / count >= LONG_RUN_BYTES)
+		return count;
+	return max(ROW_PIECE_BYTES / size, LEAST_ROW_PIECE);
 }
 
 /* How many steps of a loop there are. */
@@ -125,7 +143,9 @@ void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 	*parts = (struct engine_parts){ .count = 1 };
 	for (uint32_t k = 0; k < num_dims; k++) {
 		steps[k] = dims[k] == contiguous ?
-				   least_step(box, dims[k], dst_strides[dims[k]], size) : 1;
+				   least_step(box, dims[k], dst_strides[dims[k]], size,
+					      bytes) :
+				   1;
 		inner_bytes *= steps[k];
 	}
 	/* the innermost loops that fit a part together */

@@ -348,6 +348,7 @@ static void parts_that_begin_with_lines_hold_all_points(void **state)
 /* Elements of a source that are read in one piece. */
 #define PIECE		512
 #define SHORT_PIECE	256
+#define ROW_PIECE	128
 
 /* The parts of a loop along the source begin at its lines, if all rows have them at one place. */
 static void check_cut(const int64_t *dst_strides, const int64_t *src_strides, size_t place,
@@ -423,6 +424,29 @@ static void columns_off_cache_lines_stay_long(void **state)
 	check_shape(8192 + 8192 / 8 + 1, 4096, 8192 / 8 + 1, SHORT_PIECE);
 }
 
+/* How much of the source's rows parts of so many bytes have, whose columns begin within lines. */
+static void check_rows(int64_t bytes, int64_t extent, int64_t expected)
+{
+	const int64_t dst_strides[] = { 80004, 4 }, src_strides[] = { 4, extent * 4 };
+	const struct engine_box box = { 2, { { 0, extent - 1 }, { 0, 20000 } } };
+	struct engine_parts parts;
+	struct engine_box part;
+
+	engine_parts_init(&parts, &box, dst_strides, src_strides, 4, bytes, false);
+	check_parts(&parts, &box, (uint64_t)(extent * 20001));
+	engine_parts_box(&parts, &box, 0, &part);
+	assert_int_equal(part.dims[0].highest - part.dims[0].lowest + 1, expected);
+}
+
+static void rows_of_the_source_are_whole_if_columns_need_not_be_short(void **state)
+{
+	(void)state;
+	check_rows(512 << 10, 384, 384);
+	check_rows(512 << 10, 385, ROW_PIECE);
+	check_rows(1 << 20, 512, 512);
+	check_rows(1 << 20, 513, ROW_PIECE);
+}
+
 /* Whole columns that fill a part but for a little, or are a little more, are as many in one. */
 static void parts_have_about_the_bytes_wished_for(void **state)
 {
@@ -454,7 +478,7 @@ static void parts_begin_with_lines_of_the_destination(void **state)
 	engine_parts_align(&parts, &box, odd_dst_strides, odd_dst_strides, 4, line + 12);
 	check_parts(&parts, &box, 1024 * 10000);
 	engine_parts_box(&parts, &box, 0, &part);
-	assert_int_equal(part.dims[1].highest - part.dims[1].lowest + 1, 256);
+	assert_int_equal(part.dims[1].highest - part.dims[1].lowest + 1, 2048);
 }
 
 static void loop_that_a_source_runs_along_is_not_cut_to_pieces(void **state)
@@ -511,6 +535,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(parts_have_no_more_bytes_than_a_limit),
 		cmocka_unit_test(little_that_is_left_is_in_the_last_part),
 		cmocka_unit_test(columns_off_cache_lines_stay_long),
+		cmocka_unit_test(rows_of_the_source_are_whole_if_columns_need_not_be_short),
 		cmocka_unit_test(parts_have_about_the_bytes_wished_for),
 		cmocka_unit_test(parts_that_begin_with_lines_hold_all_points),
 		cmocka_unit_test(parts_begin_with_lines_of_the_source),

@@ -216,7 +216,7 @@ static void choose_streamed_blocks(struct engine_move *move)
 /*
  * Columns that begin at several places of vectors have a kernel of their own, and blocks of few
  * and long ones, which are stored in their order. It reads each line more than once: that has to be
- * there still.
+ * there still, which it is not where rows crowd each other and columns do so as well.
  */
 static void match_skewed(struct engine_move *move, const struct engine_plan *plan,
 			 uint32_t size_shift)
@@ -226,7 +226,8 @@ static void match_skewed(struct engine_move *move, const struct engine_plan *pla
 
 	if (!kernel || !plan->is_far || tile->extents[1] < TRANSPOSE_ROWS ||
 	    tile->dst_strides[0] % ENGINE_SKEWED_BYTES == 0 ||
-	    engine_is_crowded(tile->src_strides[1], move->size))
+	    (engine_is_crowded(tile->src_strides[1], move->size) &&
+	     engine_is_crowded(tile->dst_strides[0], move->size)))
 		return;
 	move->kernel = kernel;
 	move->block[0] = ENGINE_REPORT_BYTES / move->size / SKEWED_ROWS;

@@ -503,11 +503,17 @@ static bool is_skewed(const uint8_t *dst, const struct engine_tile *tile)
 	       tile->extents[0] >= 4 && tile->extents[1] >= 64;
 }
 
-/* Where rows and columns are in the same set, through which they drift. */
-static bool is_worth_skewing(const uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+/*
+ * Where columns crowd each other in few sets, and rows that are pages apart drift through these:
+ * every other way takes lines of the source several times, from afar.
+ */
+static bool is_worth_skewing(const uint8_t *dst, const struct engine_tile *tile)
 {
-	return is_skewed(dst, tile) && engine_is_back(tile->dst_strides[0], 1, 16) &&
-	       do_sides_meet(dst, src, tile, 1);
+	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];
+
+	return is_skewed(dst, tile) && magnitude(src_stride) > PAGE_BYTES - LINE_BYTES &&
+	       (engine_is_back(dst_stride, 1, 16) ||
+		(engine_is_back(dst_stride, 2, 16) && engine_is_back(src_stride, 2, 16)));
 }
 
 /* The same, but for the shapes that have kernels of their own. */
@@ -530,7 +536,7 @@ DEFINE_MATCH(transpose, 1, 0, is_thin(tile) ? transpose_thin : transpose_1)
 DEFINE_MATCH(transpose, 2, 1, transpose_2)
 DEFINE_MATCH(transpose, 4, 2, transpose_4)
 DEFINE_MATCH(transpose, 8, 3,
-	     is_worth_skewing(dst, src, tile) ? engine_skewed_8_avx2 : transpose_8)
+	     is_worth_skewing(dst, tile) ? engine_skewed_8_avx2 : transpose_8)
 DEFINE_MATCH(stage, 1, 0, is_thin(tile) ? transpose_thin : stage_1)
 DEFINE_MATCH(stage, 2, 1, stage_2)
 DEFINE_MATCH(stage, 4, 2, stage_4)

@@ -406,6 +406,8 @@ static void check_kernels_of(const struct engine_isa *isa, uint32_t shift)
 		{ 4100, 2240 }, { 4092, 2256 }, { 2240, 4112 }, { 4096, 4096 },
 		/* in the same sets, if both sides begin alike in a page, and in others */
 		{ 4104, 4104 }, { 4104, 4088 },
+		/* so that columns drift through sets together with rows */
+		{ 4104, 6152 }, { 6152, 6152 },
 		/* rows have room */
 		{ 4104, 1048 }, { 4104, 4408 },
 	};

@@ -59,12 +59,14 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define JOINED_BYTES	16384
 
 /*
- * Squares of elements as small as this have many rows, each in a page of its own if they are so far
- * apart: rows are packed if they are long enough. Not those that are in the second cache, and of
- * which a kernel loads each line once: there packing takes more than it gives.
+ * Squares of elements as small as this have many rows. Where these are so far apart, and back in
+ * the same sets of the first cache after so few, they are packed if they are long enough. Not those
+ * that are in the second cache, and of which a kernel loads each line once: there packing takes
+ * more than it gives.
  */
 #define PACKED_SIZE		2
 #define PACKED_STRIDE		1024
+#define MOST_PACKED_SETS	2
 
 /* Of these rows the second cache has room for so many bytes, if they have all of its sets. */
 #define SECOND_CACHE_BYTES	(1 << 20)
@@ -144,9 +146,12 @@ static engine_packing_kernel *choose_packing_kernel(const struct engine_staging 
 static bool wants_packing(const struct engine_staging *staging, const struct engine_nest *nest,
 			  int64_t size, const struct engine_transpose_kernels *kernels)
 {
+	const int64_t stride = nest->streams[SRC].strides[nest->rank - 1];
+
 	return staging->pack_row || staging->packing_kernel ||
 	       (size <= PACKED_SIZE && !kernels->loads_lines &&
-		magnitude(nest->streams[SRC].strides[nest->rank - 1]) >= PACKED_STRIDE);
+		magnitude(stride) >= PACKED_STRIDE &&
+		engine_count_row_sets(stride, size) <= MOST_PACKED_SETS);
 }
 
 /*

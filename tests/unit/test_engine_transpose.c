@@ -411,6 +411,20 @@ static void columns_from_afar_begin_anywhere(void **state)
 	}
 }
 
+/* Rows of small elements that have the same sets of a cache are packed, each from where it is. */
+static void small_elements_of_rows_that_crowd_each_other_are_streamed(void **state)
+{
+	(void)state;
+	for (uint32_t size_shift = 0; size_shift <= 1; size_shift++)
+		for (size_t shift = 0; shift < 64; shift += 13) {
+			const struct permutation p = {
+				2, size_shift, { 301, (4096 >> size_shift) + 1 }, { 1, 0 }, shift
+			};
+
+			check_streaming(&p);
+		}
+}
+
 static void rows_off_cache_lines_are_streamed_whole(void **state)
 {
 	(void)state;
@@ -676,6 +690,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rows_that_are_far_away_are_packed),
 		cmocka_unit_test(large_transpose_goes_through_staging),
 		cmocka_unit_test(columns_from_afar_begin_anywhere),
+		cmocka_unit_test(small_elements_of_rows_that_crowd_each_other_are_streamed),
 		cmocka_unit_test(rows_off_cache_lines_are_streamed_whole),
 		cmocka_unit_test(rows_of_whole_lines_are_streamed_at_once),
 		cmocka_unit_test(rows_of_few_parts_of_the_cache_are_streamed_in_strips),

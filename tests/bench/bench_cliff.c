@@ -4,7 +4,8 @@
  * begins beside a cache line, takes for a byte, beside its even neighbour in the same rounds. Both
  * are dense arrays of a permuted array's elements. A case more is a line of the table. Given a part
  * of their names, those cases alone are measured. Given "grid", transposes of matrices in the
- * caches are, whose sides are one more than a multiple of eight, and cliffs among them counted.
+ * caches are, whose sides are one more than a multiple of eight, and cliffs among them counted;
+ * given "far", of larger ones.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +25,8 @@
 /* A cliff: how many times its even neighbour a shape takes for a byte. */
 #define CLIFF		1.5
 
-/* Matrices of the grid have no more. */
-#define MOST_GRID_BYTES	(8u << 20)
 #define MOST_GRID_SHIFT	4
+#define NUM_SIDES	10
 
 struct shape {
 	uint64_t extents[MAX_RANK];	/* of the source, the outermost first; 0 ends them */
@@ -261,19 +261,30 @@ static int measure_pairs(const char *name, char *dst, char *src)
 	return error;
 }
 
-/* One of the grid, unless it is larger than these are. */
-static int measure_matrix(uint64_t rows, uint64_t columns, uint32_t size_shift, char *dst,
-			  char *src, struct result *result)
+/* Matrices of these sides, that have so many bytes. */
+static const struct grid {
+	const char *name;
+	uint64_t sides[NUM_SIDES];	/* 0 ends them */
+	uint64_t least, most;
+} grids[] = {
+	{ "grid", { 65, 97, 129, 257, 385, 513, 769, 1025, 2049 }, 0, 8 << 20 },
+	{ "far", { 513, 577, 769, 1001, 1537, 2049, 3073, 4001, 5001, 8193 }, 11 << 20, 48 << 20 },
+};
+
+/* One of a grid, if it has such. */
+static int measure_matrix(const struct grid *grid, uint64_t rows, uint64_t columns,
+			  uint32_t size_shift, char *dst, char *src, struct result *result)
 {
 	char what[80];
 	const struct pair pair = {
 		what, size_shift, { 1, 0 },
 		{ .extents = { rows - 1, columns - 1 } }, { .extents = { rows, columns } },
 	};
+	const uint64_t bytes = rows * columns << size_shift;
 	int error;
 
 	*result = (struct result){ 0 };
-	if (bytes_of(&pair.odd, size_shift) > MOST_GRID_BYTES)
+	if (!bytes || bytes < grid->least || bytes > grid->most)
 		return 0;
 	snprintf(what, sizeof(what), "%llu x %llu, %u-byte elements", (unsigned long long)rows,
 		 (unsigned long long)columns, 1u << size_shift);
@@ -283,18 +294,18 @@ static int measure_matrix(uint64_t rows, uint64_t columns, uint32_t size_shift, 
 	return error;
 }
 
-static int measure_grid(char *dst, char *src)
+static int measure_grid(const struct grid *grid, char *dst, char *src)
 {
-	static const uint64_t sides[] = { 65, 97, 129, 257, 385, 513, 769, 1025, 2049 };
-	const size_t count = sizeof(sides) / sizeof(sides[0]), num = count * count;
+	const size_t num = NUM_SIDES * NUM_SIDES;
 	unsigned int num_measured = 0, num_cliffs = 0;
 	int error = 0;
 
 	for (size_t k = 0; k < num * (MOST_GRID_SHIFT + 1) && !error; k++) {
 		struct result result;
 
-		error = measure_matrix(sides[k % num / count], sides[k % count],
-				       (uint32_t)(k / num), dst, src, &result);
+		error = measure_matrix(grid, grid->sides[k % num / NUM_SIDES],
+				       grid->sides[k % NUM_SIDES], (uint32_t)(k / num), dst, src,
+				       &result);
 		num_measured += result.times > 0;
 		num_cliffs += result.times > CLIFF;
 	}
@@ -315,7 +326,8 @@ int main(int argc, char **argv)
 	madvise(memory, 2 * SIZE, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < 2 * SIZE; i++)
 		memory[i] = (char)i;
-	if (!strcmp(name, "grid"))
-		return measure_grid(memory, memory + SIZE);
+	for (size_t k = 0; k < sizeof(grids) / sizeof(grids[0]); k++)
+		if (!strcmp(name, grids[k].name))
+			return measure_grid(&grids[k], memory, memory + SIZE);
 	return measure_pairs(name, memory, memory + SIZE);
 }

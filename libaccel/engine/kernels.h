@@ -219,6 +219,11 @@ struct engine_transpose_kernels {
 	engine_tile_kernel *transpose[ENGINE_NUM_SIZES];
 	/* the same for rows from beyond the caches, to such columns; NULL where it is no faster */
 	engine_tile_kernel *skewed_transpose[ENGINE_NUM_SIZES];
+	/*
+	 * The same by streaming stores: columns begin at multiples of an element's size, anywhere
+	 * in lines. NULL where none is faster than the staging buffer.
+	 */
+	engine_tile_kernel *stream_skewed[ENGINE_NUM_SIZES];
 	/* the same to what is in the first cache already; NULL where it makes no difference */
 	engine_tile_kernel *stage[ENGINE_NUM_SIZES];
 	/* for tiles of transpose; NULL where no rows are to be packed for it */
@@ -281,10 +286,11 @@ engine_beside_kernel engine_stream_beside_2_avx2, engine_stream_beside_4_avx2,
 		     engine_stream_beside_8_avx2, engine_stream_beside_16_avx2;
 
 /*
- * Transposes to columns of 8-byte elements that are no multiple of ENGINE_SKEWED_BYTES apart, and
- * begin at a multiple of 8: 4 columns or more, of at least 16 rows.
+ * Transposes to columns that begin at multiples of an element's size: of 8-byte elements 4 columns
+ * or more, of at least 16 rows.
  */
-engine_tile_kernel engine_skewed_8_avx2;
+engine_tile_kernel engine_skewed_8_avx2, engine_stream_skewed_8_avx2,
+		   engine_stream_skewed_16_avx2;
 
 /*
  * Transposes down 16 bytes of the rows at a time, by log2 of an element's size. extents[0] is at

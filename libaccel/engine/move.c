@@ -17,8 +17,11 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC, NUM_STREAMS = ENGINE_MOVE_S
 /* Rows of the source that are walked side by side. */
 #define TRANSPOSE_ROWS	256
 
-/* The same of columns that begin at several places of vectors. */
-#define SKEWED_ROWS	1024
+/* Columns that begin at several places of vectors are stored so many at a time. */
+#define SKEWED_COLUMNS	4
+
+/* If they are streamed, of rows that have as much. */
+#define LEAST_SKEWED_BYTES	256
 
 /* The width of the source's rows in a block that is streamed to the destination at once. */
 #define STREAMED_ROW_BYTES	1024
@@ -95,15 +98,19 @@ static int run_tile(struct engine_run *run, const struct engine_move *move, uint
 		    const uint8_t *src)
 {
 	const struct engine_tile *tile = &move->tile;
+	const int inner = move->along, outer = 1 - inner;
 	struct engine_tile block = *tile;
 	int error;
 
-	for (int64_t j = 0; j < tile->extents[0]; j += block.extents[0]) {
-		block.extents[0] = next_extent(tile->extents[0] - j, move->block[0]);
-		for (int64_t i = 0; i < tile->extents[1]; i += block.extents[1]) {
-			block.extents[1] = next_extent(tile->extents[1] - i, move->block[1]);
-			move->kernel(dst + j * tile->dst_strides[0] + i * tile->dst_strides[1],
-				     src + j * tile->src_strides[0] + i * tile->src_strides[1],
+	for (int64_t j = 0; j < tile->extents[outer]; j += block.extents[outer]) {
+		block.extents[outer] = next_extent(tile->extents[outer] - j, move->block[outer]);
+		for (int64_t i = 0; i < tile->extents[inner]; i += block.extents[inner]) {
+			block.extents[inner] = next_extent(tile->extents[inner] - i,
+							   move->block[inner]);
+			move->kernel(dst + j * tile->dst_strides[outer] +
+				     i * tile->dst_strides[inner],
+				     src + j * tile->src_strides[outer] +
+				     i * tile->src_strides[inner],
 				     &block);
 			error = engine_run_advance(run, (uint64_t)(block.extents[0] *
 								   block.extents[1] * move->size));
@@ -213,6 +220,15 @@ static void choose_streamed_blocks(struct engine_move *move)
 	move->tile.ahead = LINE_BYTES / move->size * move->tile.src_strides[1];
 }
 
+/* Few columns, and long. */
+static void choose_skewed_blocks(struct engine_move *move)
+{
+	move->block[0] = SKEWED_COLUMNS;
+	move->block[1] = min(ENGINE_REPORT_BYTES / SKEWED_COLUMNS / move->size,
+			     move->tile.extents[1]);
+	move->tile.ahead = 2 * LINE_BYTES - 1;
+}
+
 /*
  * Columns that begin at several places of vectors have a kernel of their own, and blocks of few
  * and long ones, which are stored in their order. It reads each line more than once: that has to be
@@ -230,8 +246,31 @@ static void match_skewed(struct engine_move *move, const struct engine_plan *pla
 	     engine_is_crowded(tile->dst_strides[0], move->size)))
 		return;
 	move->kernel = kernel;
-	move->block[0] = ENGINE_REPORT_BYTES / move->size / SKEWED_ROWS;
-	move->block[1] = min(SKEWED_ROWS, tile->extents[1]);
+	choose_skewed_blocks(move);
+}
+
+/*
+ * Whether columns that begin anywhere in lines are better stored around the caches by a kernel of
+ * their own than by way of the staging buffer, unless they would wait for each other. It loads a
+ * line of the source for the columns that it has at a time, or more than once if these have less of
+ * it: then rows may not crowd each other.
+ */
+static bool can_stream_skewed(const struct engine_move *move, const struct engine_plan *plan,
+			      uint32_t loop)
+{
+	const struct engine_nest *nest = &move->nest;
+	const struct engine_stream *dst = &nest->streams[DST], *src = &nest->streams[SRC];
+	const uint32_t last = nest->rank - 1;
+	const uint64_t place = (uintptr_t)plan->operands[DST].base + (uint64_t)dst->offset;
+	const bool has_whole_lines = SKEWED_COLUMNS * move->size >= LINE_BYTES;
+
+	if (!plan->streams || plan->operands[DST].is_indirect ||
+	    (place | (uint64_t)dst->strides[loop]) % (uint64_t)move->size ||
+	    nest->extents[last] < TRANSPOSE_ROWS ||
+	    nest->extents[loop] * move->size < LEAST_SKEWED_BYTES ||
+	    engine_is_in_page_step(dst->strides[loop]))
+		return false;
+	return has_whole_lines || !engine_is_crowded(src->strides[last], move->size);
 }
 
 /*
@@ -269,6 +308,15 @@ static void match_crossed(struct engine_move *move, const struct engine_run *run
 		choose_streamed_blocks(move);
 		return;
 	}
+	if (is_transpose && !has_lines && isa->transpose->stream_skewed[size_shift] &&
+	    can_stream_skewed(move, run->plan, loop)) {
+		move->kernel = isa->transpose->stream_skewed[size_shift];
+		engine_nest_sink(&move->nest, loop, last - 1);
+		take_tile(move);
+		choose_skewed_blocks(move);
+		move->along = 0;
+		return;
+	}
 	move->staging.src_loop = loop;
 	move->staging.src_size = move->size;
 	move->staging.pack_row = NULL;
@@ -298,6 +346,7 @@ void engine_move_prepare(struct engine_move *move, const struct engine_run *run,
 	engine_nest_copy(&move->nest, nest, NUM_STREAMS);
 	move->run = run_tiles;
 	move->packs = false;
+	move->along = 1;
 	move->name = "run";
 	if (engine_move_match_rows(move, plan, size_shift))
 		return;

@@ -24,6 +24,7 @@ struct engine_move {
 	/* in tiles */
 	struct engine_tile tile;
 	int64_t block[2];		/* the tile is done in blocks of so many elements */
+	int along;			/* in which of its loops the next block is the one beside */
 	bool packs;			/* and the rows of blocks are packed before */
 
 	/* by way of the staging buffer */

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Transposes of 8-byte elements by AVX2 to columns each of which begins at another place of a
- * vector, as those of matrices with an odd number of rows do. What a square has of a column is
- * joined in registers to what the square above it has, so that whole vectors are stored, and each
- * line by two stores, one after the other. Contract in kernels.h.
+ * Transposes of elements of 8 and 16 bytes by AVX2 to columns each of which begins at another place
+ * of a vector, or of a line, as those of matrices with an odd number of rows do. Of 8 bytes, what a
+ * square has of a column is joined in registers to what the square above it has, so that whole
+ * vectors are stored, and each line by two stores, one after the other. Of 16 bytes a line is four
+ * elements one below the other. Contract in kernels.h.
  */
 #ifdef __x86_64__
 #include "kernels.h"
 #include "square_avx2.h"
+
+/* --- 8-byte elements -------------------------------------------------------------------------- */
 
 /* A square has so many rows and as many columns, a vector each. */
 #define SIDE	4
@@ -44,13 +47,21 @@ INLINE __m256i join(__m256i above, __m256i here, int before)
 	}
 }
 
+INLINE void store_whole(__m256i *to, __m256i vector, bool streams)
+{
+	if (streams)
+		_mm256_stream_si256(to, vector);
+	else
+		_mm256_store_si256(to, vector);
+}
+
 /*
  * Four columns, down their rows. Each begins by step elements later in a vector than the one to the
  * left. What is before the first whole vector, and behind the last one, is stored by squares that
  * overlap others.
  */
 INLINE void transpose_strip(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
-			    int step)
+			    int step, bool streams)
 {
 	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];
 	const int64_t ahead = tile->ahead;
@@ -74,8 +85,8 @@ INLINE void transpose_strip(uint8_t *dst, const uint8_t *src, const struct engin
 		for (int c = 0; c < SIDE; c++) {
 			const int before = c * step % SIDE;
 
-			_mm256_store_si256(BEYOND(dst, c * dst_stride - before * 8),
-					   join(above[c], here[c], before));
+			store_whole(BEYOND(dst, c * dst_stride - before * 8),
+				    join(above[c], here[c], before), streams);
 			above[c] = here[c];
 		}
 	}
@@ -85,27 +96,106 @@ INLINE void transpose_strip(uint8_t *dst, const uint8_t *src, const struct engin
 }
 
 INLINE void transpose_strips(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
-			     int step)
+			     int step, bool streams)
 {
 	for (int64_t first = 0; first < tile->extents[0]; first += SIDE) {
 		const int64_t c = min(first, tile->extents[0] - SIDE);
 
-		transpose_strip(BEYOND(dst, c * tile->dst_strides[0]), src + c * 8, tile, step);
+		transpose_strip(BEYOND(dst, c * tile->dst_strides[0]), src + c * 8, tile, step,
+				streams);
 	}
 }
 
-TARGET void engine_skewed_8_avx2(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+#define DEFINE_SKEWED(name, streams)								\
+TARGET void name(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)		\
+{												\
+	switch (tile->dst_strides[0] / 8 & (SIDE - 1)) {					\
+	case 0:											\
+		transpose_strips(dst, src, tile, 0, streams);					\
+		return;										\
+	case 1:											\
+		transpose_strips(dst, src, tile, 1, streams);					\
+		return;										\
+	case 2:											\
+		transpose_strips(dst, src, tile, 2, streams);					\
+		return;										\
+	default:										\
+		transpose_strips(dst, src, tile, 3, streams);					\
+	}											\
+}
+
+DEFINE_SKEWED(engine_skewed_8_avx2, false)
+DEFINE_SKEWED(engine_stream_skewed_8_avx2, true)
+
+/* --- 16-byte elements ------------------------------------------------------------------------- */
+
+#define SIZE	16
+#define IN_LINE	(LINE_BYTES / SIZE)
+
+struct column {
+	uint8_t *to;
+	const uint8_t *from;
+};
+
+INLINE void copy_elements(struct column *column, int64_t count, int64_t stride)
 {
-	switch (tile->dst_strides[0] / 8 & (SIDE - 1)) {
-	case 1:
-		transpose_strips(dst, src, tile, 1);
-		return;
-	case 2:
-		transpose_strips(dst, src, tile, 2);
-		return;
-	default:
-		transpose_strips(dst, src, tile, 3);
+	for (int64_t r = 0; r < count; r++) {
+		_mm_storeu_si128((__m128i *)column->to,
+				 _mm_loadu_si128((const __m128i *)column->from));
+		column->to += SIZE;
+		column->from = BEYOND(column->from, stride);
 	}
+}
+
+INLINE void stream_line(struct column *column, int64_t stride)
+{
+	const uint8_t *lower = BEYOND(column->from, 2 * stride);
+
+	_mm256_stream_si256((__m256i *)column->to,
+			    load_lanes(column->from, BEYOND(column->from, stride)));
+	_mm256_stream_si256((__m256i *)column->to + 1, load_lanes(lower, BEYOND(lower, stride)));
+	column->to += LINE_BYTES;
+	column->from = BEYOND(lower, 2 * stride);
+}
+
+/* So many columns, down their rows. Each has whole lines from another row on. */
+INLINE void stream_columns(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
+			   int num_columns)
+{
+	const int64_t stride = tile->src_strides[1], rows = tile->extents[1];
+	const int64_t num_lines = (rows - (IN_LINE - 1)) / IN_LINE;
+	struct column columns[IN_LINE];
+	int64_t first[IN_LINE];
+
+	UNROLL
+	for (int c = 0; c < num_columns; c++) {
+		columns[c] = (struct column){ BEYOND(dst, c * tile->dst_strides[0]),
+					      src + c * SIZE };
+		first[c] = min(rows, (int64_t)(-(uintptr_t)columns[c].to % LINE_BYTES) / SIZE);
+		copy_elements(&columns[c], first[c], stride);
+	}
+	for (int64_t n = 0; n < num_lines; n++) {
+		if (tile->ahead)
+			engine_fetch_after(columns[0].from, stride, IN_LINE, tile->ahead);
+		UNROLL
+		for (int c = 0; c < num_columns; c++)
+			stream_line(&columns[c], stride);
+	}
+	UNROLL
+	for (int c = 0; c < num_columns; c++)
+		copy_elements(&columns[c], rows - first[c] - num_lines * IN_LINE, stride);
+}
+
+TARGET void engine_stream_skewed_16_avx2(uint8_t *dst, const uint8_t *src,
+					 const struct engine_tile *tile)
+{
+	int64_t c;
+
+	for (c = 0; c + IN_LINE <= tile->extents[0]; c += IN_LINE)
+		stream_columns(BEYOND(dst, c * tile->dst_strides[0]), src + c * SIZE, tile,
+			       IN_LINE);
+	for (; c < tile->extents[0]; c++)
+		stream_columns(BEYOND(dst, c * tile->dst_strides[0]), src + c * SIZE, tile, 1);
 }
 
 #endif /* __x86_64__ */

@@ -494,13 +494,19 @@ DEFINE_TRANSPOSE(4)
 DEFINE_TRANSPOSE(8)
 DEFINE_TRANSPOSE(16)
 
+/* Whether there are such as kernels for skewed columns take. */
+static bool has_long_columns(const struct engine_tile *tile)
+{
+	return tile->extents[0] >= 4 && tile->extents[1] >= 64;
+}
+
 /* Whether columns of 8-byte elements begin at several places of a vector, and are not short. */
 static bool is_skewed(const uint8_t *dst, const struct engine_tile *tile)
 {
 	const uint64_t places = (uintptr_t)dst | (uint64_t)tile->dst_strides[0];
 
 	return places % 8 == 0 && tile->dst_strides[0] % ENGINE_SKEWED_BYTES &&
-	       tile->extents[0] >= 4 && tile->extents[1] >= 64;
+	       has_long_columns(tile);
 }
 
 /*
@@ -546,6 +552,14 @@ static void skewed_transpose_8(uint8_t *dst, const uint8_t *src, const struct en
 {
 	engine_tile_kernel *kernel = is_skewed(dst, tile) ? engine_skewed_8_avx2 :
 							    match_transpose_8;
+
+	kernel(dst, src, tile);
+}
+
+static void stream_skewed_8(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile)
+{
+	engine_tile_kernel *kernel = has_long_columns(tile) ? engine_stream_skewed_8_avx2 :
+							      transpose_8;
 
 	kernel(dst, src, tile);
 }
@@ -615,6 +629,7 @@ const struct engine_transpose_kernels engine_transpose_avx2 = {
 		transpose_16, transpose_32, transpose_64,
 	},
 	.skewed_transpose = { [3] = skewed_transpose_8 },
+	.stream_skewed = { [3] = stream_skewed_8, [4] = engine_stream_skewed_16_avx2 },
 	.stage = { match_stage_1, match_stage_2, match_stage_4, match_stage_8, stage_16 },
 	.is_better_packed = is_better_packed,
 	.stream_transpose = {

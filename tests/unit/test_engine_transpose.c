@@ -75,11 +75,20 @@ static void kernels_touch_their_elements_alone(void **state)
 	}
 }
 
-/* Columns begin at any element of a vector, the first one and those beside it. */
+static void check_skewed_kernel(engine_tile_kernel *kernel, uint32_t shift)
+{
+	static const int64_t columns[] = { 1, 3, 4, 5, 7, 8, 66 };
+	static const int64_t rows[] = { 2, 7, 63, 64, 65, 66, 67, 131 };
+
+	for (size_t i = 0; kernel && i < COUNT(columns) * COUNT(rows) * 8; i++)
+		check_kernel(kernel, 1 << shift, columns[i / 8 % COUNT(columns)],
+			     rows[i / 8 / COUNT(columns)], (i / 2 % 4) << shift, i % 3 << shift,
+			     i % 2);
+}
+
+/* Columns begin at any element of a line, the first one and those beside it. */
 static void kernels_touch_elements_of_skewed_columns_alone(void **state)
 {
-	static const int64_t columns[] = { 4, 5, 7, 8, 66 }, rows[] = { 63, 64, 65, 66, 67, 131 };
-
 	(void)state;
 	for (uint32_t k = 0; engine_isa_at(k); k++) {
 		const struct engine_isa *isa = engine_isa_at(k);
@@ -87,12 +96,8 @@ static void kernels_touch_elements_of_skewed_columns_alone(void **state)
 		if (!isa->is_available())
 			continue;
 		for (uint32_t shift = 0; shift < ENGINE_NUM_SIZES; shift++) {
-			engine_tile_kernel *kernel = isa->transpose->skewed_transpose[shift];
-
-			for (size_t i = 0; kernel && i < COUNT(columns) * COUNT(rows) * 8; i++)
-				check_kernel(kernel, 1 << shift, columns[i / 8 % COUNT(columns)],
-					     rows[i / 8 / COUNT(columns)], (i / 2 % 4) << shift,
-					     i % 3 << shift, i % 2);
+			check_skewed_kernel(isa->transpose->skewed_transpose[shift], shift);
+			check_skewed_kernel(isa->transpose->stream_skewed[shift], shift);
 		}
 	}
 }
@@ -411,6 +416,25 @@ static void columns_from_afar_begin_anywhere(void **state)
 	}
 }
 
+/* Long enough for kernels of their own; with a base that is no multiple of elements, too. */
+static void long_columns_off_cache_lines_are_streamed(void **state)
+{
+	static const uint64_t sides[][2] = {
+		{ 257, 65 }, { 643, 34 }, { 1102, 131 }, { 300, 513 }
+	};
+
+	(void)state;
+	for (uint32_t size_shift = 3; size_shift <= 4; size_shift++)
+		for (size_t i = 0; i < COUNT(sides) * 5; i++) {
+			const struct permutation p = {
+				2, size_shift, { sides[i / 5][0], sides[i / 5][1] }, { 1, 0 },
+				i % 5 * 12
+			};
+
+			check_streaming(&p);
+		}
+}
+
 /* Rows of small elements that have the same sets of a cache are packed, each from where it is. */
 static void small_elements_of_rows_that_crowd_each_other_are_streamed(void **state)
 {
@@ -690,6 +714,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rows_that_are_far_away_are_packed),
 		cmocka_unit_test(large_transpose_goes_through_staging),
 		cmocka_unit_test(columns_from_afar_begin_anywhere),
+		cmocka_unit_test(long_columns_off_cache_lines_are_streamed),
 		cmocka_unit_test(small_elements_of_rows_that_crowd_each_other_are_streamed),
 		cmocka_unit_test(rows_off_cache_lines_are_streamed_whole),
 		cmocka_unit_test(rows_of_whole_lines_are_streamed_at_once),

@@ -249,28 +249,37 @@ static void match_skewed(struct engine_move *move, const struct engine_plan *pla
 	choose_skewed_blocks(move);
 }
 
+/* Whether all columns of the destination, as far as a nest tells, begin at multiples of a size. */
+static bool are_columns_aligned(const struct engine_move *move, const struct engine_plan *plan)
+{
+	const struct engine_stream *dst = &move->nest.streams[DST];
+	uint64_t bits = (uintptr_t)plan->operands[DST].base + (uint64_t)dst->offset;
+
+	for (uint32_t d = 0; d < move->nest.rank; d++)
+		bits |= (uint64_t)dst->strides[d];
+	return bits % (uint64_t)move->size == 0;
+}
+
 /*
  * Whether columns that begin anywhere in lines are better stored around the caches by a kernel of
  * their own than by way of the staging buffer, unless they would wait for each other. It loads a
  * line of the source for the columns that it has at a time, or more than once if these have less of
- * it: then rows may not crowd each other.
+ * it: then rows may not crowd each other. What an index leads to may begin anywhere.
  */
 static bool can_stream_skewed(const struct engine_move *move, const struct engine_plan *plan,
 			      uint32_t loop)
 {
 	const struct engine_nest *nest = &move->nest;
-	const struct engine_stream *dst = &nest->streams[DST], *src = &nest->streams[SRC];
 	const uint32_t last = nest->rank - 1;
-	const uint64_t place = (uintptr_t)plan->operands[DST].base + (uint64_t)dst->offset;
 	const bool has_whole_lines = SKEWED_COLUMNS * move->size >= LINE_BYTES;
 
-	if (!plan->streams || plan->operands[DST].is_indirect ||
-	    (place | (uint64_t)dst->strides[loop]) % (uint64_t)move->size ||
-	    nest->extents[last] < TRANSPOSE_ROWS ||
+	if (!plan->streams || plan->operands[DST].is_indirect || plan->operands[SRC].is_indirect ||
+	    !are_columns_aligned(move, plan) || nest->extents[last] < TRANSPOSE_ROWS ||
 	    nest->extents[loop] * move->size < LEAST_SKEWED_BYTES ||
-	    engine_is_in_page_step(dst->strides[loop]))
+	    engine_is_in_page_step(nest->streams[DST].strides[loop]))
 		return false;
-	return has_whole_lines || !engine_is_crowded(src->strides[last], move->size);
+	return has_whole_lines ||
+	       !engine_is_crowded(nest->streams[SRC].strides[last], move->size);
 }
 
 /*

@@ -435,6 +435,41 @@ static void long_columns_off_cache_lines_are_streamed(void **state)
 		}
 }
 
+/* Matrices of the destination that lie anywhere: what the first one begins with others do not. */
+static void matrices_off_elements_are_streamed(void **state)
+{
+	enum { ROWS = 301, COLUMNS = 35, COUNT = 3 };
+
+	(void)state;
+	for (int64_t size = 8; size <= 16; size *= 2) {
+		const int64_t matrix = ROWS * COLUMNS * size;
+		const size_t bytes = (size_t)(COUNT * (matrix + 4));
+		struct engine_job *job =
+			new_job(1, DRM_TESSERA_DTYPE_CLASS_RAW | (size == 8 ? 3 : 4));
+		uint8_t *src = new_bytes(bytes), *dst = new_bytes(bytes);
+		uint8_t *expected = new_bytes(bytes);
+		struct engine_fault fault = { 0 };
+		struct engine_plan *plan;
+
+		add_loop(job, COUNT, matrix + 4, matrix);
+		add_loop(job, COLUMNS, ROWS * size, size);
+		add_loop(job, ROWS, size, COLUMNS * size);
+		set_buffer(job, 0, dst, bytes);
+		set_buffer(job, 1, src, bytes);
+		assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
+		make_it_stream(plan);
+		assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
+		engine_plan_destroy(plan);
+		set_buffer(job, 0, expected, bytes);
+		assert_int_equal(reference_run(job, NULL), 0);
+		assert_memory_equal(dst, expected, bytes);
+		free(job);
+		free(src);
+		free(dst);
+		free(expected);
+	}
+}
+
 /* Rows of small elements that have the same sets of a cache are packed, each from where it is. */
 static void small_elements_of_rows_that_crowd_each_other_are_streamed(void **state)
 {
@@ -715,6 +750,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(large_transpose_goes_through_staging),
 		cmocka_unit_test(columns_from_afar_begin_anywhere),
 		cmocka_unit_test(long_columns_off_cache_lines_are_streamed),
+		cmocka_unit_test(matrices_off_elements_are_streamed),
 		cmocka_unit_test(small_elements_of_rows_that_crowd_each_other_are_streamed),
 		cmocka_unit_test(rows_off_cache_lines_are_streamed_whole),
 		cmocka_unit_test(rows_of_whole_lines_are_streamed_at_once),

@@ -359,12 +359,15 @@ static void put_it_far(struct engine_plan *plan)
 	plan->is_far = true;
 }
 
-/* Runs the permutation as if it were large, against the reference; other bytes must stay. */
-static void check_permutation(const struct permutation *p, void (*change)(struct engine_plan *plan))
+/*
+ * Runs a job whose plan is changed before, and the reference to what is expected: all of so many
+ * bytes of the destination are to be alike then, those that stay as they are as well.
+ */
+static void check_job(struct engine_job *job, void (*change)(struct engine_plan *plan),
+		      const uint8_t *dst, uint8_t *expected, size_t bytes)
 {
-	const size_t bytes = permutation_bytes(p), whole = bytes + 2 * 64;
-	uint8_t *src = new_bytes(whole), *dst = new_bytes(whole), *expected = new_bytes(whole);
-	struct engine_job *job = permutation_job(p, dst + p->shift, src + p->shift);
+	struct engine_buffer *buffer = &job->operands[0].buffer;
+	const ptrdiff_t shift = (const uint8_t *)buffer->base - dst;
 	struct engine_fault fault = { 0 };
 	struct engine_plan *plan;
 
@@ -372,10 +375,20 @@ static void check_permutation(const struct permutation *p, void (*change)(struct
 	change(plan);
 	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
 	engine_plan_destroy(plan);
-	set_buffer(job, 0, expected + p->shift, bytes);
+	set_buffer(job, 0, expected + shift, buffer->size);
 	assert_int_equal(reference_run(job, NULL), 0);
-	if (memcmp(dst, expected, whole))
+	if (memcmp(dst, expected, bytes))
 		fail_msg("wrong; replay with --seed %" PRIu64 " --count 1", run.seed);
+}
+
+/* Runs the permutation as if it were large; other bytes must stay. */
+static void check_permutation(const struct permutation *p, void (*change)(struct engine_plan *plan))
+{
+	const size_t whole = permutation_bytes(p) + 2 * 64;
+	uint8_t *src = new_bytes(whole), *dst = new_bytes(whole), *expected = new_bytes(whole);
+	struct engine_job *job = permutation_job(p, dst + p->shift, src + p->shift);
+
+	check_job(job, change, dst, expected, whole);
 	free(job);
 	free(src);
 	free(dst);
@@ -448,21 +461,13 @@ static void matrices_off_elements_are_streamed(void **state)
 			new_job(1, DRM_TESSERA_DTYPE_CLASS_RAW | (size == 8 ? 3 : 4));
 		uint8_t *src = new_bytes(bytes), *dst = new_bytes(bytes);
 		uint8_t *expected = new_bytes(bytes);
-		struct engine_fault fault = { 0 };
-		struct engine_plan *plan;
 
 		add_loop(job, COUNT, matrix + 4, matrix);
 		add_loop(job, COLUMNS, ROWS * size, size);
 		add_loop(job, ROWS, size, COLUMNS * size);
 		set_buffer(job, 0, dst, bytes);
 		set_buffer(job, 1, src, bytes);
-		assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
-		make_it_stream(plan);
-		assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
-		engine_plan_destroy(plan);
-		set_buffer(job, 0, expected, bytes);
-		assert_int_equal(reference_run(job, NULL), 0);
-		assert_memory_equal(dst, expected, bytes);
+		check_job(job, make_it_stream, dst, expected, bytes);
 		free(job);
 		free(src);
 		free(dst);
@@ -634,28 +639,19 @@ static void random_permutations_give_what_the_reference_says(void **state)
 	}
 }
 
+/* As another run of the plan does. */
+static void take_its_scratch(struct engine_plan *plan)
+{
+	make_it_stream(plan);
+	plan->scratch->is_taken = 1;
+}
+
 static void run_without_scratch_takes_another_way(void **state)
 {
 	const struct permutation p = { 2, 2, { 300, 500 }, { 1, 0 }, 0 };
-	const size_t bytes = permutation_bytes(&p);
-	uint8_t *src = new_bytes(bytes), *dst = new_bytes(bytes), *expected = new_bytes(bytes);
-	struct engine_job *job = permutation_job(&p, dst, src);
-	struct engine_fault fault = { 0 };
-	struct engine_plan *plan;
 
 	(void)state;
-	assert_int_equal(engine_plan_create(job, &plan, &fault), 0);
-	make_it_stream(plan);
-	plan->scratch->is_taken = 1;
-	assert_int_equal(engine_plan_run(plan, NULL, &fault), 0);
-	set_buffer(job, 0, expected, bytes);
-	assert_int_equal(reference_run(job, NULL), 0);
-	assert_memory_equal(dst, expected, bytes);
-	engine_plan_destroy(plan);
-	free(job);
-	free(src);
-	free(dst);
-	free(expected);
+	check_permutation(&p, take_its_scratch);
 }
 
 static void canceled_transpose_stops(void **state)

@@ -8,6 +8,7 @@
  */
 #include "arithmetic.h"
 #include "parts.h"
+#include "staging_room.h"
 
 /*
  * What is read from a source in one piece is worth the journey, in which a page is looked up; of
@@ -25,7 +26,6 @@
 #define SHORT_PIECE_BYTES	1024
 #define ROW_PIECE_BYTES		512
 #define LEAST_ROW_PIECE		64
-#define SHORT_ROW_BYTES		1536
 #define LONG_RUN_BYTES		2048
 
 static int64_t extent(const struct engine_box *box, uint32_t d)
@@ -79,7 +79,7 @@ static int64_t least_step(const struct engine_box *box, uint32_t d, int64_t dst_
 		return is_row ? count : min(PIECE_BYTES / size, MOST_PIECE);
 	if (!is_row)
 		return min(SHORT_PIECE_BYTES / size, MOST_PIECE);
-	if (count <= SHORT_ROW_BYTES / size || bytes / count >= LONG_RUN_BYTES)
+	if (count <= STAGED_WHOLE_ROW_BYTES / size || bytes / count >= LONG_RUN_BYTES)
 		return count;
 	return max(ROW_PIECE_BYTES / size, LEAST_ROW_PIECE);
 }
@@ -142,10 +142,9 @@ void engine_parts_init(struct engine_parts *parts, const struct engine_box *box,
 
 	*parts = (struct engine_parts){ .count = 1 };
 	for (uint32_t k = 0; k < num_dims; k++) {
-		steps[k] = dims[k] == contiguous ?
-				   least_step(box, dims[k], dst_strides[dims[k]], size,
-					      bytes) :
-				   1;
+		steps[k] = 1;
+		if (dims[k] == contiguous)
+			steps[k] = least_step(box, dims[k], dst_strides[dims[k]], size, bytes);
 		inner_bytes *= steps[k];
 	}
 	/* the innermost loops that fit a part together */

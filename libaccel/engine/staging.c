@@ -25,8 +25,6 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
  */
 #define LARGE_BLOCK_BYTES	131072
 #define SRC_RUN_BYTES		2048
-#define STAGED_SRC_RUN_BYTES	1024
-#define SRC_EXCESS(run_bytes)	((run_bytes) / 2)	/* if rows are whole then */
 #define DST_RUN_BYTES		256
 #define SHORT_ROWS_BLOCK_BYTES	(1 << 20)
 #define MOST_SHORT_LINES	4
@@ -165,7 +163,7 @@ static bool takes_whole_rows(const struct engine_staging *staging, const struct 
 	const int64_t extent = nest->extents[staging->src_loop];
 
 	return !staging->pack_row && extent <= NUM_SLOTS &&
-	       extent * size <= STAGED_SRC_RUN_BYTES + SRC_EXCESS(STAGED_SRC_RUN_BYTES) &&
+	       extent * size <= STAGED_WHOLE_ROW_BYTES &&
 	       next_in_run(nest, SRC, extent * staging->src_size) == nest->rank - 1;
 }
 

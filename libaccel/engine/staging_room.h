@@ -9,6 +9,14 @@
 #define BLOCK_BYTES		65536
 #define PACKED_ROW_BYTES	256
 
+/*
+ * Of what is side by side in the source, by way of the staging buffer: pieces of rows, or rows that
+ * are whole if they are no longer than this.
+ */
+#define STAGED_SRC_RUN_BYTES	1024
+#define SRC_EXCESS(run_bytes)	((run_bytes) / 2)
+#define STAGED_WHOLE_ROW_BYTES	(STAGED_SRC_RUN_BYTES + SRC_EXCESS(STAGED_SRC_RUN_BYTES))
+
 /* Of a strip: in all, if it is stored at once, and rows. */
 #define DIRECT_BYTES	2048
 #define MAX_ROWS	256

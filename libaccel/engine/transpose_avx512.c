@@ -448,6 +448,17 @@ INLINE int64_t choose_width(const struct engine_tile *tile, int64_t c, int64_t s
 }
 
 /*
+ * Whether columns are better stored a lane of the source at a time, if its rows begin within lines
+ * and do not crowd each other. Of small elements a lane has many columns: only if these do so.
+ */
+INLINE bool are_columns_for_lanes(int64_t dst_stride, int64_t size)
+{
+	if (size == 1)
+		return engine_is_back(dst_stride, 4, 4);
+	return size > 2 || !engine_loads_across() || engine_is_back(dst_stride, 16, 16);
+}
+
+/*
  * Whether a tile is done by lanes, down 16 bytes of the source at a time: few lines of the
  * destination are under way then, which do not crowd each other out of the cache, and few loads go
  * across two lines of the source. Each of these is read four times meanwhile, and has to stay where
@@ -463,7 +474,7 @@ INLINE bool goes_by_lanes(const struct engine_tile *tile, int64_t size)
 	if (tile->extents[0] * size < 16 || tile->extents[1] * size < 64)
 		return false;
 	if (size > 1 && src_stride % 64)
-		return true;
+		return are_columns_for_lanes(dst_stride, size);
 	return engine_is_back(dst_stride, most_rows, size == 1 ? 4 : 8) &&
 	       !engine_is_crowded(src_stride, size);
 }
@@ -1073,6 +1084,19 @@ TARGET static void chain_4(uint8_t *dst, const uint8_t *src, const struct engine
 }
 
 /*
+ * Whether squares do without packing although rows crowd each other: where loads across lines are
+ * quick and few of a square's rows meet in a set, what is gone from there in the meantime costs
+ * less. Lanes come back to the same lines.
+ */
+TARGET static bool is_crowd_small(const struct engine_tile *tile, int64_t size)
+{
+	const int64_t meeting = 64 / size / engine_count_row_sets(tile->src_strides[1], size);
+
+	return engine_loads_across() &&
+	       meeting <= (are_columns_for_lanes(tile->dst_strides[0], size) ? 8 : 16);
+}
+
+/*
  * Rows that crowd each other have lines that two squares ask for, if they begin within lines: these
  * are gone before the second one does. Of larger elements squares have few rows, whose lines find
  * room in their sets.
@@ -1086,7 +1110,7 @@ static bool is_better_packed(const struct engine_tile *tile, const uint8_t *src,
 	if (size > 4)
 		return false;
 	if (stride % LINE_BYTES)
-		return engine_is_crowded(stride, size);
+		return engine_is_crowded(stride, size) && !is_crowd_small(tile, size);
 	return (uintptr_t)src % LINE_BYTES && stride % (ENGINE_SETS_BYTES / 2) == 0;
 }
 

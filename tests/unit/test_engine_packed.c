@@ -5,6 +5,7 @@
  */
 #include "engine/isa.h"
 #include "engine/kernels.h"
+#include "engine/place.h"
 #include "engine/plan.h"
 #include "random_test.h"
 
@@ -16,8 +17,11 @@ struct matrix {
 	int64_t offset;			/* bytes before the first element of the source */
 };
 
-/* Who packs: AVX2 what is near, and what comes from far, and AVX-512 both. */
-enum { AVX2_NEAR = 1, AVX2_FAR = 2, AVX2 = 3, AVX512 = 4, BOTH = 7 };
+/*
+ * Who packs: AVX2 what is near, and what comes from far, and AVX-512 both; or that only on CPUs
+ * that wait for loads across lines.
+ */
+enum { AVX2_NEAR = 1, AVX2_FAR = 2, AVX2 = 3, AVX512 = 4, BY_LINES = 8, BOTH = 7 };
 
 struct memory {
 	uint8_t *dst, *src, *expected;
@@ -122,7 +126,8 @@ static bool is_packed_by(uint32_t packers, const struct engine_isa *isa, bool is
 {
 	if (!strcmp(isa->name, "avx2"))
 		return packers & (is_far ? AVX2_FAR : AVX2_NEAR);
-	return !strcmp(isa->name, "avx512") && packers & AVX512;
+	return !strcmp(isa->name, "avx512") &&
+	       packers & (engine_loads_across() ? AVX512 : AVX512 | BY_LINES);
 }
 
 static void check_matrix(const struct matrix *m, bool streams, uint32_t packers)
@@ -177,13 +182,25 @@ static void rows_almost_a_power_of_two_apart_are_packed(void **state)
 	check_stride(3 * 4096, true, true, packers);
 }
 
-/* AVX2 has a strip of whole lines then, but for squares of more rows than have room. */
+/*
+ * AVX2 has a strip of whole lines then, but for squares of more rows than have room. AVX-512 packs
+ * all, but not where few rows meet in a set and loads across lines are quick.
+ */
 static void rows_to_columns_that_have_room_are_packed_by_few(void **state)
 {
 	(void)state;
 	check_stride(4096, true, false, (const uint32_t[]){ BOTH, BOTH, AVX512, 0 });
-	check_stride(2048, true, false, (const uint32_t[]){ BOTH, AVX512, AVX512, 0 });
-	check_stride(1024, true, false, (const uint32_t[]){ AVX512, AVX512, AVX512, 0 });
+	check_stride(2048, true, false, (const uint32_t[]){ BOTH, BY_LINES, BY_LINES, 0 });
+	check_stride(1024, true, false, (const uint32_t[]){ BY_LINES, BY_LINES, 0, 0 });
+}
+
+/* Of columns that crowd each other lanes are stored, which come back to each line of a row. */
+static void fewer_rows_that_meet_are_packed_for_lanes(void **state)
+{
+	(void)state;
+	check_matrix(&(struct matrix){ 0, 200, 131, 1025, 1025, 0 }, false, BOTH);
+	check_matrix(&(struct matrix){ 1, 100, 131, 514, 2050, 0 }, false, BOTH);
+	check_matrix(&(struct matrix){ 1, 100, 131, 2050, 2050, 0 }, false, BOTH);
 }
 
 static void rows_with_other_strides_are_not_packed(void **state)
@@ -196,18 +213,18 @@ static void rows_with_other_strides_are_not_packed(void **state)
 	check_matrix(&(struct matrix){ 2, 100, 131, 4100, 1404, 0 }, false, 0);
 }
 
-/* By AVX2, the more columns there is room for; by AVX-512 all. */
+/* By AVX2, the fewer columns there is room for; by AVX-512 all, unless few rows meet. */
 static void narrow_strips_are_packed(void **state)
 {
 	(void)state;
 	/* for a line: rows of 64 bytes of each strip */
-	check_matrix(&(struct matrix){ 0, 200, 131, 513, 1025, 0 }, false, BOTH);
-	check_matrix(&(struct matrix){ 2, 100, 131, 2052, 2052, 0 }, false, BOTH);
+	check_matrix(&(struct matrix){ 0, 200, 131, 513, 1025, 0 }, false, AVX2 | BY_LINES);
+	check_matrix(&(struct matrix){ 2, 100, 131, 2052, 2052, 0 }, false, AVX2 | BY_LINES);
 	/* for two: where few rows are back in their sets, and not bytes */
-	check_matrix(&(struct matrix){ 0, 200, 131, 257, 1025, 0 }, false, AVX512);
-	check_matrix(&(struct matrix){ 1, 100, 131, 514, 1026, 0 }, false, BOTH);
-	check_matrix(&(struct matrix){ 2, 100, 131, 1028, 2052, 0 }, false, BOTH);
-	check_matrix(&(struct matrix){ 2, 100, 131, 1028, 1026, 0 }, false, AVX512);
+	check_matrix(&(struct matrix){ 0, 200, 131, 257, 1025, 0 }, false, BY_LINES);
+	check_matrix(&(struct matrix){ 1, 100, 131, 514, 1026, 0 }, false, AVX2 | BY_LINES);
+	check_matrix(&(struct matrix){ 2, 100, 131, 1028, 2052, 0 }, false, AVX2 | BY_LINES);
+	check_matrix(&(struct matrix){ 2, 100, 131, 1028, 1026, 0 }, false, BY_LINES);
 	check_matrix(&(struct matrix){ 3, 50, 131, 2056, 4104, 0 }, false, AVX2_NEAR);
 	check_matrix(&(struct matrix){ 3, 50, 131, 2056, 2052, 0 }, false, 0);
 	check_matrix(&(struct matrix){ 4, 25, 131, 4112, 4112, 0 }, false, AVX2_NEAR);
@@ -437,6 +454,7 @@ int main(void)
 		cmocka_unit_test(rows_almost_a_power_of_two_apart_are_packed),
 		cmocka_unit_test(rows_to_columns_that_have_room_are_packed_by_few),
 		cmocka_unit_test(rows_with_other_strides_are_not_packed),
+		cmocka_unit_test(fewer_rows_that_meet_are_packed_for_lanes),
 		cmocka_unit_test(narrow_strips_are_packed),
 		cmocka_unit_test(rows_that_begin_with_lines_are_packed_by_few),
 		cmocka_unit_test(only_small_elements_are_packed_where_jobs_are_to_stream),

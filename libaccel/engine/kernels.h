@@ -244,7 +244,7 @@ struct engine_transpose_kernels {
 	engine_join_kernel *join_transpose[ENGINE_NUM_SIZES];
 	/* in its place, where rows are long; NULL where that gains nothing */
 	engine_packed_join_kernel *join_packed[ENGINE_NUM_SIZES];
-	/* for rows of a few lines; NULL where they go by way of memory */
+	/* for rows of a few lines; NULL where they go by the kernel above, or by way of memory */
 	engine_short_join_kernel *join_short[ENGINE_NUM_SIZES];
 	engine_lines_kernel *stream_lines;
 	/* NULL where columns go by way of memory */

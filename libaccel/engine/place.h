@@ -183,6 +183,15 @@ static inline bool engine_goes_along_rows(void)
 }
 
 /*
+ * Whether short rows that are no whole squares are better joined a few columns at a time, wherever
+ * in their pages these begin. On others than Zen 5 it was not tried.
+ */
+static inline bool engine_joins_by_columns(void)
+{
+	return engine_is_zen5();
+}
+
+/*
  * Whether what is left behind whole squares is one row or column, which is copied by itself: a
  * square once more would take longer, unless it is a small one.
  */

@@ -28,7 +28,8 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define DST_RUN_BYTES		256
 #define SHORT_ROWS_BLOCK_BYTES	(1 << 20)
 #define MOST_SHORT_LINES	4
-#define LEAST_SHORT_COLUMNS	4		/* that kernels join */
+#define LEAST_SHORT_COLUMNS	4		/* that kernels join, */
+#define MOST_LINES_BESIDE	3		/* and rows, where squares are joined as well */
 #define PACKED_DST_RUN		64
 
 /*
@@ -369,14 +370,15 @@ static bool are_one_run(const struct engine_staging *staging, const struct engin
 
 /* The kernels that put lines together, if columns do not go on into each other. */
 static void choose_join_kernels(struct engine_staging *staging, const struct engine_nest *nest,
-				int64_t size, const struct engine_transpose_kernels *kernels)
+				int64_t size, const struct engine_transpose_kernels *kernels,
+				bool is_staged)
 {
 	const int shift = __builtin_ctzll((uint64_t)size);
 	const bool has_long_rows = staging->block[staging->src_loop] * size >= PACKED_ROW_BYTES;
 
 	staging->join_kernel = NULL;
 	staging->packed_join_kernel = NULL;
-	if (are_one_run(staging, nest, size))
+	if (is_staged || are_one_run(staging, nest, size))
 		return;
 	staging->join_kernel = kernels->join_transpose[shift];
 	if (has_long_rows)
@@ -522,6 +524,19 @@ static void number_slots(struct engine_staging *staging, const struct engine_nes
 	staging->num_slots = min(count, NUM_SLOTS);
 }
 
+/* Whether rows are better joined a few columns at a time, by a kernel for that, if there is one. */
+static bool is_better_short(const struct engine_staging *staging, const struct engine_nest *nest,
+			    int64_t size, bool are_squares_joined)
+{
+	const uint32_t columns = staging->src_loop;
+	const int64_t row_bytes = nest->extents[columns] * size;
+
+	if (are_squares_joined)
+		return engine_joins_by_columns() && row_bytes % LINE_BYTES &&
+		       row_bytes < MOST_LINES_BESIDE * LINE_BYTES;
+	return !engine_is_in_page_step(nest->streams[DST].strides[columns]);
+}
+
 /*
  * The kernel for short rows, if strips have all of each and their columns do not go on. It stores
  * lines of several columns in turns.
@@ -530,12 +545,12 @@ static engine_short_join_kernel *choose_short_kernel(const struct engine_staging
 						     const struct engine_nest *nest, int64_t size,
 						     const struct engine_transpose_kernels *kernels)
 {
-	const uint32_t columns = staging->src_loop;
+	const int shift = __builtin_ctzll((uint64_t)size);
 
-	if (staging->has_lines || nest->extents[columns] < LEAST_SHORT_COLUMNS ||
-	    engine_is_in_page_step(nest->streams[DST].strides[columns]))
+	if (staging->has_lines || nest->extents[staging->src_loop] < LEAST_SHORT_COLUMNS ||
+	    !is_better_short(staging, nest, size, kernels->join_transpose[shift]))
 		return NULL;
-	return kernels->join_short[__builtin_ctzll((uint64_t)size)];
+	return kernels->join_short[shift];
 }
 
 /* Whether strips are such that it can be used. */
@@ -589,20 +604,22 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 {
 	const uint32_t src_loop = staging->src_loop;
 	const int shift = __builtin_ctzll((uint64_t)size);
+	bool has_short_rows, is_staged;
 	int64_t strip_bytes;
-	bool is_staged;
 
 	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size ||
 	    takes_rows_apart(staging, nest, size))
 		return false;
 	staging->has_lines = has_lines;
 	staging->stream_kernel = choose_stream_kernel(staging, nest, size, kernels);
-	is_staged = !staging->stream_kernel && !kernels->join_transpose[shift];
+	staging->short_kernel = choose_short_kernel(staging, nest, size, kernels);
+	has_short_rows = takes_whole_rows(staging, nest, size) &&
+			 are_rows_short(nest, src_loop, size, staging->short_kernel);
+	is_staged = !staging->stream_kernel && (!kernels->join_transpose[shift] ||
+						(has_short_rows && staging->short_kernel));
 	staging->packing_kernel = choose_packing_kernel(staging, nest, size, kernels);
 	staging->has_whole_rows = is_staged && takes_whole_rows(staging, nest, size);
-	staging->short_kernel = choose_short_kernel(staging, nest, size, kernels);
-	staging->has_short_rows = staging->has_whole_rows &&
-				  are_rows_short(nest, src_loop, size, staging->short_kernel);
+	staging->has_short_rows = is_staged && has_short_rows;
 	staging->packs = !staging->has_whole_rows && wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
 							kernels->transpose[shift];
@@ -616,7 +633,7 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 				 kernels->stream_beside[shift];
 	order_loops(staging, nest);
 	order_across(staging, nest->rank);
-	choose_join_kernels(staging, nest, size, kernels);
+	choose_join_kernels(staging, nest, size, kernels, is_staged);
 	choose_strip(staging, nest, size);
 	lay_out_strip(staging, nest, size);
 	widen_strip(staging, size);

@@ -47,7 +47,7 @@ struct engine_staging {
 	engine_tile_kernel *stage_kernel;	/* to the staging buffer */
 	engine_join_kernel *join_kernel;	/* NULL: rows have no lines that wait */
 	engine_packed_join_kernel *packed_join_kernel;	/* in its place, or NULL */
-	engine_short_join_kernel *short_kernel;	/* for rows that go by way of the buffer else */
+	engine_short_join_kernel *short_kernel;	/* for short rows; NULL if there is none */
 	engine_chain_kernel *chain_kernel;	/* NULL: columns do not make lines in registers */
 
 	/* there they are runs of the destination, side by side in the staging buffer */

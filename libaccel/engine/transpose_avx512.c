@@ -1131,6 +1131,7 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.most_steps = 2,
 	.join_transpose = { join_1, join_2, join_4, join_8, join_rows },
 	.join_packed = { engine_join_packed_1_avx512, engine_join_packed_2_avx512 },
+	.join_short = { [2] = engine_join_short_4_avx2 },
 	.stream_lines = stream_lines,
 	.chain_transpose = { [2] = chain_4 },
 	.pack_rows = engine_pack_rows_avx512,

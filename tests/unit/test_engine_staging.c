@@ -442,6 +442,8 @@ static void columns_of_short_rows_go_on_in_lines_that_wait(void **state)
 			2, 3, { 2, 6007, columns }, { 0, 2, 1 }, 0, { 4, 20 }
 		});
 	check_staged(&(struct permutation){ 2, 3, { 2, 40009, 15 }, { 0, 2, 1 }, 0, { 4, 0 } });
+	/* which begin at the same place of their pages, but for half a line */
+	check_staged(&(struct permutation){ 2, 3, { 2, 6152, 15 }, { 0, 2, 1 }, 0, { 4, 0 } });
 	check_staged(&(struct permutation){ 2, 3, { 2, 6007, 64 }, { 0, 2, 1 }, 0, { 60, 0 } });
 }
 

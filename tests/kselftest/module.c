@@ -311,13 +311,16 @@ TEST_F(module, on_chip_memory_of_an_unbound_device_is_kept)
 TEST_F(module, device_is_unbound_under_a_process_that_uses_on_chip_memory)
 {
 	struct test_buffer sram;
+	volatile __u32 *beside;
 	int ready[2];
 	pid_t child;
 	char byte;
 
 	if (!test_info(_metadata, self->fd).sram_size)
 		SKIP(return, "the device has no on-chip memory");
-	sram = test_sram_create(_metadata, self->fd, SIZE, 0);
+	sram = test_sram_create(_metadata, self->fd, 2 * SIZE, 0);
+	/* Jobs store to the first half, and go on for a while after a submission says ENODEV */
+	beside = (volatile __u32 *)(sram.map + SIZE);
 	self->job.operands[0].handle = sram.handle;
 	ASSERT_EQ(0, pipe(ready));
 	child = fork();
@@ -327,12 +330,12 @@ TEST_F(module, device_is_unbound_under_a_process_that_uses_on_chip_memory)
 		int ret;
 
 		while (!(ret = test_submit_job(self->fd, &self->job))) {
-			*(volatile __u32 *)sram.map = k++;
+			*beside = k++;
 			if (k == 20)
 				ASSERT_EQ(1, write(ready[1], "", 1));
 		}
-		*(volatile __u32 *)sram.map = 7;
-		_exit(ret != -ENODEV || k < 20 || *(volatile __u32 *)sram.map != 7);
+		*beside = 7;
+		_exit(ret != -ENODEV || k < 20 || *beside != 7);
 	}
 	ASSERT_EQ(1, read(ready[0], &byte, 1));
 	ASSERT_EQ(0, test_driver_write("unbind", self->bus));

@@ -604,7 +604,7 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 {
 	const uint32_t src_loop = staging->src_loop;
 	const int shift = __builtin_ctzll((uint64_t)size);
-	bool has_short_rows, is_staged;
+	bool has_whole_rows, has_short_rows, is_staged;
 	int64_t strip_bytes;
 
 	if (count_elements(nest->extents, nest->rank) < LEAST_BYTES / size ||
@@ -613,12 +613,13 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	staging->has_lines = has_lines;
 	staging->stream_kernel = choose_stream_kernel(staging, nest, size, kernels);
 	staging->short_kernel = choose_short_kernel(staging, nest, size, kernels);
-	has_short_rows = takes_whole_rows(staging, nest, size) &&
+	has_whole_rows = takes_whole_rows(staging, nest, size);
+	has_short_rows = has_whole_rows &&
 			 are_rows_short(nest, src_loop, size, staging->short_kernel);
 	is_staged = !staging->stream_kernel && (!kernels->join_transpose[shift] ||
 						(has_short_rows && staging->short_kernel));
 	staging->packing_kernel = choose_packing_kernel(staging, nest, size, kernels);
-	staging->has_whole_rows = is_staged && takes_whole_rows(staging, nest, size);
+	staging->has_whole_rows = is_staged && has_whole_rows;
 	staging->has_short_rows = is_staged && has_short_rows;
 	staging->packs = !staging->has_whole_rows && wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :

@@ -2,7 +2,9 @@
 /*
  * Worker threads, and running a plan in several of them. The parts of a plan are taken in order by
  * the caller and by the workers, so that every part before one that fails is run: the fault that is
- * told is that of the first part that has one, whatever the threads. Workers sleep between plans.
+ * told is that of the first part that has one, whatever the threads. Each takes several at a time,
+ * as what parts that follow each other read lies side by side: guided self-scheduling, as of
+ * Polychronopoulos and Kuck, 1987. Workers sleep between plans.
  *
  * A pool serves one caller at a time: another one, and a child of fork(), in which there are no
  * workers, runs its plan alone.
@@ -14,7 +16,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "arithmetic.h"
 #include "plan.h"
+
+/* Parts that a thread takes at a time, at most: while it is kept from them, others wait for it. */
+#define MOST_TAKEN		16
 
 /* A plan that is being run by the threads of a pool. */
 struct task {
@@ -57,26 +63,57 @@ static void fail_part(struct engine_pool *pool, struct task *task, uint64_t part
 	pthread_mutex_unlock(&pool->lock);
 }
 
+/*
+ * Takes half of a thread's share of the parts that are left: fewer and fewer, so that all threads
+ * end at about the same time. Returns how many, from the first of them on.
+ */
+static uint64_t take_parts(const struct engine_pool *pool, struct task *task, uint64_t *first)
+{
+	const uint64_t count = task->plan->parts.count, num_shares = 2 * (pool->num_workers + 1ull);
+	uint64_t num_taken;
+
+	*first = __atomic_load_n(&task->next, __ATOMIC_RELAXED);
+	do {
+		if (*first == count)
+			return 0;
+		num_taken = (uint64_t)max(1, min((int64_t)((count - *first) / num_shares),
+						 MOST_TAKEN));
+	} while (!__atomic_compare_exchange_n(&task->next, first, *first + num_taken, true,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return num_taken;
+}
+
+/* Runs parts in order. Whether none of them, and none before them, has failed. */
+static bool run_taken(struct engine_pool *pool, struct task *task, struct engine_run *run,
+		      uint64_t first, uint64_t num_parts)
+{
+	for (uint64_t part = first; part < first + num_parts; part++) {
+		int error;
+
+		if (part > __atomic_load_n(&task->failed, __ATOMIC_RELAXED))
+			return false;
+		error = engine_run_part(run, part);
+		if (error) {
+			fail_part(pool, task, part, error, run->fault);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Takes parts until there are none or one before them has failed. */
 static void run_parts(struct engine_pool *pool, struct task *task, struct engine_run *run)
 {
 	struct engine_fault fault = { 0 };
+	uint64_t first, num_parts;
 
 	run->plan = task->plan;
 	run->control = task->control;
 	run->fault = &fault;
 	run->is_one_of_many = true;
-	for (;;) {
-		uint64_t part = __atomic_fetch_add(&task->next, 1, __ATOMIC_RELAXED);
-		int error;
-
-		if (part >= task->plan->parts.count ||
-		    part > __atomic_load_n(&task->failed, __ATOMIC_RELAXED))
-			break;
-		error = engine_run_part(run, part);
-		if (error)
-			fail_part(pool, task, part, error, &fault);
-	}
+	do {
+		num_parts = take_parts(pool, task, &first);
+	} while (num_parts && run_taken(pool, task, run, first, num_parts));
 	engine_run_tell(run);
 }
 

@@ -142,6 +142,7 @@ typedef void engine_pack_kernel(uint8_t *dst, int64_t pitch, const uint8_t *src,
 /* Rows that begin anywhere, and go to columns that begin anywhere. Lines are aligned. */
 struct engine_join {
 	const int64_t *places;	/* of column 0 of each row, in bytes after src */
+	int64_t ahead;		/* fetch so many bytes after each row; 0: nothing */
 	/*
 	 * The last bytes of line c are what is before column c in the line in which it begins; in
 	 * the end, what is in the line in which the column ends.
@@ -155,6 +156,11 @@ struct engine_join {
 	uint8_t (*shared)[64];
 	bool has_shared;
 	bool leaves_shared;
+	/*
+	 * Nothing waits: of the line in which a column begins what it has is stored. The tile has
+	 * as many rows as a line has elements, or more. Not of elements of 16 bytes.
+	 */
+	bool begins;
 };
 
 /* Transposes such rows, extents[1] of them, by streaming stores. */

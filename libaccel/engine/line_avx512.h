@@ -53,4 +53,11 @@ INLINE void join_column(uint8_t *to, __m512i column, __m512i *line, int64_t byte
 	*line = bytes < 64 ? bytes_from(waiting, bytes, column) : column;
 }
 
+/* Stores what the line in which a column begins has of it. What is beyond waits. */
+INLINE void begin_column(uint8_t *to, __m512i column, __m512i *line)
+{
+	_mm512_mask_storeu_epi8(to, mask_of(64 - (int64_t)((uintptr_t)to % 64)), column);
+	*line = column;
+}
+
 #endif /* TESSERA_ENGINE_LINE_AVX512_H */

@@ -192,6 +192,16 @@ static inline bool engine_joins_by_columns(void)
 }
 
 /*
+ * Whether squares that are joined are better gone along rows, all columns of a block, each of them
+ * asking for the rows below; and columns begun by storing what they have of a line, not by way of
+ * the staging buffer. On others than Zen 5 it was not tried.
+ */
+static inline bool engine_joins_along_rows(void)
+{
+	return engine_is_zen5();
+}
+
+/*
  * Whether what is left behind whole squares is one row or column, which is copied by itself: a
  * square once more would take longer, unless it is a small one.
  */

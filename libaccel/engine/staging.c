@@ -54,8 +54,12 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
  */
 #define STAGED_LINES	4
 
-/* Strips whose columns go on in lines that wait have longer runs, stored in pieces. */
-#define JOINED_BYTES	16384
+/*
+ * Strips whose columns go on in lines that wait have longer runs, stored in pieces. Of columns that
+ * are joined along rows, not in strips, so much.
+ */
+#define JOINED_BYTES		16384
+#define LEAST_ALONG_BYTES	512
 
 /*
  * Squares of elements as small as this have many rows. Where these are so far apart, and back in
@@ -368,6 +372,24 @@ static bool are_one_run(const struct engine_staging *staging, const struct engin
 	return d == staging->src_loop;
 }
 
+/*
+ * Whether the kernel that joins columns is to go along rows of the source, if it is used: strips
+ * have some of these, a stride apart, and columns are so long that the first rows, which nobody asks
+ * for ahead, are few. Short rows are better read strip by strip; and packed those of small elements
+ * that drive each other out of a set of the first cache.
+ */
+static bool are_joined_along(const struct engine_staging *staging, const struct engine_nest *nest,
+			     int64_t size)
+{
+	const int64_t row_bytes = nest->extents[staging->src_loop] * size;
+	const int64_t rows = nest->extents[nest->rank - 1];
+	const int64_t stride = nest->streams[SRC].strides[nest->rank - 1];
+
+	return engine_joins_along_rows() && size <= MOST_SIZE_APART && !staging->packs &&
+	       rows > MAX_ROWS && rows * size >= LEAST_ALONG_BYTES && row_bytes >= RUN_BYTES &&
+	       (size > PACKED_SIZE || engine_count_row_sets(stride, size) > 1);
+}
+
 /* The kernels that put lines together, if columns do not go on into each other. */
 static void choose_join_kernels(struct engine_staging *staging, const struct engine_nest *nest,
 				int64_t size, const struct engine_transpose_kernels *kernels,
@@ -381,7 +403,9 @@ static void choose_join_kernels(struct engine_staging *staging, const struct eng
 	if (is_staged || are_one_run(staging, nest, size))
 		return;
 	staging->join_kernel = kernels->join_transpose[shift];
-	if (has_long_rows)
+	staging->begins_joined = staging->joins_along ||
+				 (engine_joins_along_rows() && size <= PACKED_SIZE);
+	if (has_long_rows && !staging->joins_along)
 		staging->packed_join_kernel = kernels->join_packed[shift];
 }
 
@@ -624,8 +648,9 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	staging->packs = !staging->has_whole_rows && wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
 							kernels->transpose[shift];
-	choose_block(staging, nest, size, is_staged,
-		     !staging->stream_kernel && kernels->join_packed[shift]);
+	staging->joins_along = are_joined_along(staging, nest, size);
+	choose_block(staging, nest, size, is_staged, !staging->stream_kernel &&
+		     kernels->join_packed[shift] && !staging->joins_along);
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
 	if (!staging->packs)

@@ -122,10 +122,12 @@ static void join_strip(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 
 	for (int64_t row = 0; row < rows->count; row += step) {
 		tile.extents[1] = min(step, rows->count - row);
-		engine_staging_fetch_beside(pipeline, tile.extents[1] * width * move->size);
+		if (!join->ahead)
+			engine_staging_fetch_beside(pipeline, tile.extents[1] * width * move->size);
 		join->places = rows->places + row;
 		join->shared = pipeline->shared + row;
 		move->staging.join_kernel(dst + row * move->size, src, join, &tile);
+		join->begins = false;
 	}
 }
 
@@ -229,8 +231,27 @@ static void pack_and_join(struct pipeline *pipeline, uint8_t *dst, const uint8_t
 	}
 }
 
+/*
+ * Does so with so many columns along rows, as many of these at a time as a line has elements. Those
+ * below are fetched as they are reached: they are the next block's, or a few in vain.
+ */
+static void join_along(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+		       uint8_t (*lines)[LINE_BYTES], int64_t count, bool begins)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t stride = move->nest.streams[SRC].strides[move->nest.rank - 1];
+	struct engine_join join = {
+		.ahead = move->staging.joins_along ? LINE_BYTES / move->size * stride : 0,
+		.lines = lines,
+		.begins = begins,
+	};
+
+	join_strip(pipeline, dst, src, &join, count);
+}
+
 /* Joins all strips of a block from this one on that have the same rows. */
-static void join_block(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64_t count)
+static void join_block(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64_t count,
+		       bool begins)
 {
 	const struct engine_move *move = pipeline->move;
 	uint8_t (*lines)[LINE_BYTES] = pipeline->slots->lines + n;
@@ -238,7 +259,9 @@ static void join_block(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64
 	const uint8_t *src = source_of_strip(pipeline, &strides);
 
 	engine_staging_list_rows(pipeline, strides);
-	if (move->staging.packed_join_kernel)
+	if (begins || move->staging.joins_along)
+		join_along(pipeline, dst, src, lines, count, begins);
+	else if (move->staging.packed_join_kernel)
 		pack_and_join(pipeline, dst, src, lines, count);
 	else
 		join_strips(pipeline, dst, src, lines, count);
@@ -250,6 +273,21 @@ static void join_block(struct pipeline *pipeline, int64_t n, uint8_t *dst, int64
 	};
 }
 
+/* Has so many columns begin where slots wait for others, if the kernel does that for a strip. */
+static bool begin_columns(struct pipeline *pipeline, int64_t n, int64_t count)
+{
+	const struct engine_move *move = pipeline->move;
+	const struct steps *strips = &pipeline->strips;
+	const int64_t width = step_extent(strips, move->staging.src_loop);
+
+	if (!move->staging.begins_joined || n + count > NUM_SLOTS ||
+	    step_bytes(strips, move->size) < width * LINE_BYTES)
+		return false;
+	for (int64_t k = 0; k < count; k++)
+		engine_staging_flush_slot(pipeline->slots, n + k);
+	return true;
+}
+
 int64_t engine_staging_join_strips(struct pipeline *pipeline)
 {
 	const struct engine_move *move = pipeline->move;
@@ -259,6 +297,7 @@ int64_t engine_staging_join_strips(struct pipeline *pipeline)
 	const int64_t count = strips->end[columns] - strips->at[columns];
 	const int64_t stride = move->nest.streams[DST].strides[columns];
 	const int64_t step = staging->strip[columns];
+	bool are_there;
 	uint8_t *dst;
 	int64_t n;
 
@@ -266,9 +305,10 @@ int64_t engine_staging_join_strips(struct pipeline *pipeline)
 		return 0;
 	n = slot_of_strip(pipeline);
 	dst = destination_of_strip(pipeline);
-	if (!are_awaited(pipeline, n, dst, stride, count))
+	are_there = are_awaited(pipeline, n, dst, stride, count);
+	if (!are_there && !begin_columns(pipeline, n, count))
 		return 0;
-	join_block(pipeline, n, dst, count);
+	join_block(pipeline, n, dst, count, !are_there);
 	strips->at[columns] += (count - 1) / step * step;
 	return count * pipeline->rows.count * move->size;
 }

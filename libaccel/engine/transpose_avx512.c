@@ -155,7 +155,9 @@ INLINE void put_column(const struct square *square, int c, uint8_t *to, __m512i 
 {
 	if (!is_whole && square->num_columns <= c)
 		return;
-	if (join)
+	if (join && join->begins)
+		begin_column(to, column, (__m512i *)join->lines[c]);
+	else if (join)
 		join_column(to, column, (__m512i *)join->lines[c],
 			    is_whole ? 64 : _mm_popcnt_u64(mask));
 	else
@@ -215,6 +217,8 @@ INLINE void load_joined_rows(__m512i *rows, int first, int count, const struct s
 	for (int n = first; n < first + count; n++) {
 		const uint8_t *row = BEYOND(square->src, square->places[n]);
 
+		if (join->ahead)
+			engine_fetch(BEYOND(row, join->ahead));
 		if (loads == ACROSS_LINES)
 			rows[n - first] = _mm512_loadu_si512(row);
 		else if (loads == BETWEEN_TILES)
@@ -702,10 +706,12 @@ DEFINE_STREAM_BESIDE(16)
 INLINE struct engine_join join_from(const struct engine_join *join, int64_t column, int64_t row)
 {
 	return (struct engine_join){
+		.ahead = join->ahead,
 		.lines = join->lines + column,
 		.shared = join->shared + row,
 		.has_shared = join->has_shared,
 		.leaves_shared = join->leaves_shared,
+		.begins = join->begins && !row,
 	};
 }
 

@@ -543,6 +543,7 @@ static void run_join_kernel(engine_join_kernel *kernel, uint8_t *dst, const uint
 struct joined {
 	int64_t size, columns, rows;
 	int64_t unit;		/* columns begin some of these bytes after a line's beginning */
+	bool begins;		/* with nothing that waits */
 	int64_t pitch;		/* from column to column, of which no two have a line in common */
 	int64_t places[MOST_ROWS];
 	int64_t src_bytes, dst_bytes;
@@ -587,7 +588,7 @@ static void check_joined(struct joined *joined)
 			const uint8_t stored = i < end / 64 * 64 ? dst[i] :
 					       joined->lines[c][i % 64 + 64 - end % 64];
 
-			assert_int_equal(stored, i < begin ? 0x5a :
+			assert_int_equal(stored, i < begin ? (joined->begins ? 0xa5 : 0x5a) :
 					 joined->from[joined->places[r] + byte]);
 		}
 		for (int64_t i = end / 64 * 64; i < (begin + joined->pitch) / 64 * 64 &&
@@ -601,10 +602,10 @@ static void check_joined(struct joined *joined)
 }
 
 static void check_columns(engine_join_kernel *kernel, int64_t size, int64_t columns, int64_t rows,
-			  int64_t width, int64_t unit)
+			  int64_t width, int64_t unit, bool begins)
 {
 	struct joined joined = {
-		.size = size, .columns = columns, .rows = rows, .unit = unit,
+		.size = size, .columns = columns, .rows = rows, .unit = unit, .begins = begins,
 		.src_bytes = (columns + 2 * rows) * size,
 	};
 	uint8_t (*shared)[64] = aligned_alloc(64, (size_t)rows * 64);
@@ -616,8 +617,10 @@ static void check_columns(engine_join_kernel *kernel, int64_t size, int64_t colu
 	tile.dst_strides[0] = joined.pitch;
 	tile.dst_strides[1] = size;
 	run_join_kernel(kernel, joined.dst + first_of(&joined), joined.src.bytes,
-			(struct engine_join){ joined.places, joined.lines, shared, false, false },
-			&tile, width);
+			(struct engine_join){
+				.places = joined.places, .ahead = begins ? 4096 : 0,
+				.lines = joined.lines, .shared = shared, .begins = begins,
+			}, &tile, width);
 	check_joined(&joined);
 	free(shared);
 }
@@ -625,8 +628,8 @@ static void check_columns(engine_join_kernel *kernel, int64_t size, int64_t colu
 static void check_join_kernel(engine_join_kernel *kernel, int64_t size, int64_t columns,
 			      int64_t rows, int64_t width)
 {
-	check_columns(kernel, size, columns, rows, width, 1);
-	check_columns(kernel, size, columns, rows, width, size);
+	check_columns(kernel, size, columns, rows, width, 1, false);
+	check_columns(kernel, size, columns, rows, width, size, false);
 }
 
 static const int64_t sides[] = { 1, 3, 8, 15, 16, 17, 33, 64, 70, 100, 130, 200 };
@@ -674,6 +677,25 @@ static void tiles_side_by_side_share_lines_of_rows(void **state)
 {
 	(void)state;
 	check_join_kernels(check_tiles_side_by_side);
+}
+
+/* Of as many rows as a line has elements, or more. */
+static void check_columns_begin(engine_join_kernel *kernel, int64_t size)
+{
+	for (size_t i = 0; i < COUNT(sides) * COUNT(sides); i++) {
+		const int64_t columns = sides[i / COUNT(sides)], rows = sides[i % COUNT(sides)];
+
+		if (size > 8 || rows * size < 64)
+			continue;
+		check_columns(kernel, size, columns, rows, columns, 1, true);
+		check_columns(kernel, size, columns, rows, columns, size, true);
+	}
+}
+
+static void kernels_begin_columns_where_nothing_waits(void **state)
+{
+	(void)state;
+	check_join_kernels(check_columns_begin);
 }
 
 /* Rows are packed; memory ends where rows do that fill a line of the destination. */
@@ -853,6 +875,7 @@ int main(void)
 		cmocka_unit_test(six_loops_of_odd_extents_are_permuted),
 		cmocka_unit_test(kernels_put_lines_together),
 		cmocka_unit_test(tiles_side_by_side_share_lines_of_rows),
+		cmocka_unit_test(kernels_begin_columns_where_nothing_waits),
 		cmocka_unit_test(kernels_put_lines_of_packed_rows_together),
 		cmocka_unit_test(kernels_put_lines_of_short_rows_together),
 		cmocka_unit_test(kernels_put_columns_together),

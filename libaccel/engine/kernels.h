@@ -158,7 +158,7 @@ struct engine_join {
 	bool leaves_shared;
 	/*
 	 * Nothing waits: of the line in which a column begins what it has is stored. The tile has
-	 * as many rows as a line has elements, or more. Not of elements of 16 bytes.
+	 * as many rows as a line has elements, or more.
 	 */
 	bool begins;
 };

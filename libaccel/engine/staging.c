@@ -385,8 +385,8 @@ static bool are_joined_along(const struct engine_staging *staging, const struct 
 	const int64_t rows = nest->extents[nest->rank - 1];
 	const int64_t stride = nest->streams[SRC].strides[nest->rank - 1];
 
-	return engine_joins_along_rows() && size <= MOST_SIZE_APART && !staging->packs &&
-	       rows > MAX_ROWS && rows * size >= LEAST_ALONG_BYTES && row_bytes >= RUN_BYTES &&
+	return engine_joins_along_rows() && !staging->packs && rows > MAX_ROWS &&
+	       rows * size >= LEAST_ALONG_BYTES && row_bytes >= RUN_BYTES &&
 	       (size > PACKED_SIZE || engine_count_row_sets(stride, size) > 1);
 }
 

@@ -241,7 +241,8 @@ static void join_along(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 	const struct engine_move *move = pipeline->move;
 	const int64_t stride = move->nest.streams[SRC].strides[move->nest.rank - 1];
 	struct engine_join join = {
-		.ahead = move->staging.joins_along ? LINE_BYTES / move->size * stride : 0,
+		.ahead = move->staging.joins_along ?
+			 engine_rows_on(stride, LINE_BYTES / move->size) : 0,
 		.lines = lines,
 		.begins = begins,
 	};

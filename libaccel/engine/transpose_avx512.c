@@ -849,14 +849,15 @@ INLINE void join_ends(uint8_t *to, const uint8_t *src, const int64_t *places, in
 
 /*
  * Elements of 16 bytes that begin where a lane does: each line of a column is put together from the
- * rows that it has, and only those in which the column begins and ends are joined to others.
+ * rows that it has, and only those in which the column begins and ends are joined to others. A few
+ * rows at a time, and columns that begin, go by squares as well.
  */
 TARGET static void join_rows(uint8_t *dst, const uint8_t *src, const struct engine_join *join,
 			     const struct engine_tile *tile)
 {
 	const int64_t stride = tile->dst_strides[0], rows = tile->extents[1];
 
-	if (((uintptr_t)dst | (uint64_t)stride) % 16 || rows < 4) {
+	if (((uintptr_t)dst | (uint64_t)stride) % 16 || rows < 4 || join->ahead || join->begins) {
 		join_16(dst, src, join, tile);
 		return;
 	}

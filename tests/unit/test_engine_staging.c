@@ -685,7 +685,7 @@ static void check_columns_begin(engine_join_kernel *kernel, int64_t size)
 	for (size_t i = 0; i < COUNT(sides) * COUNT(sides); i++) {
 		const int64_t columns = sides[i / COUNT(sides)], rows = sides[i % COUNT(sides)];
 
-		if (size > 8 || rows * size < 64)
+		if (rows * size < 64)
 			continue;
 		check_columns(kernel, size, columns, rows, columns, 1, true);
 		check_columns(kernel, size, columns, rows, columns, size, true);

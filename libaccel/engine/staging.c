@@ -374,9 +374,9 @@ static bool are_one_run(const struct engine_staging *staging, const struct engin
 
 /*
  * Whether the kernel that joins columns is to go along rows of the source, if it is used: strips
- * have some of these, a stride apart, and columns are so long that the first rows, which nobody asks
- * for ahead, are few. Short rows are better read strip by strip; and packed those of small elements
- * that drive each other out of a set of the first cache.
+ * have some of these, a stride apart, and columns are so long that the first rows, which nobody
+ * asks for ahead, are few. Short rows are better read strip by strip; and packed those of small
+ * elements that drive each other out of a set of the first cache.
  */
 static bool are_joined_along(const struct engine_staging *staging, const struct engine_nest *nest,
 			     int64_t size)

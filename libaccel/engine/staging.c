@@ -55,8 +55,8 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define STAGED_LINES	4
 
 /*
- * Strips whose columns go on in lines that wait have longer runs, stored in pieces. Of columns that
- * are joined along rows, not in strips, so much.
+ * Strips whose columns go on in lines that wait have longer runs, stored in pieces. Columns that
+ * are joined along rows, not in strips, have so much at least.
  */
 #define JOINED_BYTES		16384
 #define LEAST_ALONG_BYTES	512
@@ -386,7 +386,7 @@ static bool are_joined_along(const struct engine_staging *staging, const struct 
 	const int64_t stride = nest->streams[SRC].strides[nest->rank - 1];
 
 	return engine_joins_along_rows() && !staging->packs && rows > MAX_ROWS &&
-	       rows * size >= LEAST_ALONG_BYTES && row_bytes >= RUN_BYTES &&
+	       rows * size >= LEAST_ALONG_BYTES && row_bytes >= PACKED_ROW_BYTES &&
 	       (size > PACKED_SIZE || engine_count_row_sets(stride, size) > 1);
 }
 

@@ -5,36 +5,37 @@
 #include "inflow.h"
 #include "place.h"
 
-/* The row that comes next, and those that follow it in the innermost loop that has several. */
-static struct even_rows find_even_rows(const struct inflow *inflow)
+/* The loop in which rows follow each other: the innermost one that has several. */
+static uint32_t find_loop(const struct steps *rows)
 {
-	const struct steps *rows = &inflow->rows;
-	struct even_rows even = {
-		.count = 1,
-		.bytes = step_bytes(rows, inflow->move->staging.src_size),
-	};
-
 	for (uint32_t place = rows->rank; place-- > 0; ) {
 		const uint32_t d = rows->order[place];
 
-		if (rows->end[d] - rows->first[d] == step_extent(rows, d))
-			continue;
-		even.loop = d;
-		even.count = rows->end[d] - rows->at[d];
-		even.stride = inflow->move->nest.streams[ENGINE_MOVE_SRC].strides[d];
-		break;
+		if (rows->end[d] - rows->first[d] > step_extent(rows, d))
+			return d;
 	}
-	return even;
+	return rows->rank;
 }
 
+/* The row that comes next, and those that follow it in one loop. */
 static void begin_row(struct inflow *inflow)
 {
-	const struct engine_move *move = inflow->move;
+	const struct steps *rows = &inflow->rows;
+	const int64_t *strides = inflow->move->nest.streams[ENGINE_MOVE_SRC].strides;
+	struct engine_ahead *ahead = &inflow->ahead;
+	const uint32_t loop = find_loop(rows);
+	const bool is_one = loop == rows->rank;
 
-	inflow->from = inflow->src + offset_of(move->nest.streams[ENGINE_MOVE_SRC].strides,
-					       inflow->rows.at, NULL, inflow->rows.rank);
-	inflow->even = find_even_rows(inflow);
-	inflow->left = inflow->even.bytes;
+	*ahead = (struct engine_ahead){
+		.from = inflow->src + offset_of(strides, rows->at, NULL, rows->rank),
+		.left = step_bytes(rows, inflow->move->staging.src_size),
+		.count = is_one ? 1 : rows->end[loop] - rows->at[loop],
+		.stride = is_one ? 0 : strides[loop],
+	};
+	ahead->row_bytes = ahead->left;
+	inflow->loop = is_one ? 0 : loop;
+	inflow->end = rows->at[inflow->loop] + ahead->count;
+	engine_fetch(BEYOND(ahead->from, ahead->left - 1));
 }
 
 static void begin_block(struct inflow *inflow)
@@ -59,23 +60,27 @@ void engine_inflow_begin(struct inflow *inflow, const struct engine_move *move, 
 	begin_block(inflow);
 }
 
+/* Where rows are that have been gone through in one loop. */
+static void note_rows(struct inflow *inflow)
+{
+	inflow->rows.at[inflow->loop] = inflow->end - inflow->ahead.count;
+}
+
 void engine_inflow_skip_rows(struct inflow *inflow, int64_t count)
 {
-	struct even_rows *even = &inflow->even;
+	struct engine_ahead *ahead = &inflow->ahead;
 
-	even->count -= count - 1;
-	inflow->rows.at[even->loop] += count - 1;
-	inflow->from = BEYOND(inflow->from, (count - 1) * even->stride);
+	ahead->count -= count - 1;
+	ahead->from = BEYOND(ahead->from, (count - 1) * ahead->stride);
+	note_rows(inflow);
 }
 
 bool engine_inflow_next_row(struct inflow *inflow)
 {
-	bool is_there;
+	bool is_there = engine_ahead_next_row(&inflow->ahead);
 
-	if (inflow->even.count > 1) {
-		inflow->from -= inflow->even.bytes - inflow->left;
-		inflow->left = inflow->even.bytes;
-		engine_inflow_skip_rows(inflow, 2);
+	if (is_there) {
+		note_rows(inflow);
 		return true;
 	}
 	is_there = next_step(&inflow->rows);
@@ -91,50 +96,48 @@ bool engine_inflow_next_block(struct inflow *inflow)
 }
 
 /* Goes on to the next row of all blocks. */
-static void go_on(struct inflow *inflow)
+static void next_row(struct inflow *inflow)
 {
 	if (!engine_inflow_next_row(inflow))
 		engine_inflow_next_block(inflow);
 }
 
+void engine_inflow_go_on(struct inflow *inflow)
+{
+	note_rows(inflow);
+	if (!inflow->ahead.left)
+		next_row(inflow);
+}
+
 const uint8_t *engine_inflow_take(struct inflow *inflow, int64_t bytes)
 {
-	const uint8_t *from = inflow->from;
+	const uint8_t *from = inflow->is_done ? NULL : engine_ahead_take(&inflow->ahead, bytes);
 
-	if (inflow->is_done || inflow->left < bytes)
-		return NULL;
-	engine_fetch(from + bytes - 1);
-	inflow->from += bytes;
-	inflow->left -= bytes;
-	if (!inflow->left)
-		go_on(inflow);
+	if (from)
+		engine_inflow_go_on(inflow);
 	return from;
 }
 
 int64_t engine_inflow_count_rows(const struct inflow *inflow, int64_t bytes)
 {
-	const struct even_rows *even = &inflow->even;
+	const struct engine_ahead *ahead = &inflow->ahead;
 
-	if (inflow->is_done || inflow->left < even->bytes || bytes % even->bytes ||
-	    bytes / even->bytes > even->count)
+	if (inflow->is_done || ahead->left < ahead->row_bytes || bytes % ahead->row_bytes ||
+	    bytes / ahead->row_bytes > ahead->count)
 		return 0;
-	return bytes / even->bytes;
+	return bytes / ahead->row_bytes;
 }
 
 void engine_inflow_pass_rows(struct inflow *inflow, int64_t count)
 {
 	engine_inflow_skip_rows(inflow, count);
-	go_on(inflow);
+	next_row(inflow);
 }
 
 void engine_inflow_fetch(struct inflow *inflow, int64_t bytes)
 {
 	while (bytes > 0 && !inflow->is_done) {
-		const int64_t piece = min(bytes, inflow->left);
-		const uint8_t *from = engine_inflow_take(inflow, piece);
-
-		for (int64_t byte = 0; byte < piece; byte += LINE_BYTES)
-			engine_fetch(from + byte);
-		bytes -= piece;
+		bytes -= engine_ahead_fetch(&inflow->ahead, bytes);
+		engine_inflow_go_on(inflow);
 	}
 }

@@ -6,25 +6,18 @@
 #ifndef TESSERA_ENGINE_INFLOW_H
 #define TESSERA_ENGINE_INFLOW_H
 
+#include "ahead.h"
 #include "move.h"
 #include "steps.h"
-
-/* Rows of a block that come next and are the same distance apart. */
-struct even_rows {
-	int64_t count;
-	int64_t bytes;			/* of each */
-	int64_t stride;
-	uint32_t loop;			/* in which they follow each other */
-};
 
 struct inflow {
 	const struct engine_move *move;
 	const uint8_t *src;
 	struct steps blocks;
 	struct steps rows;
-	struct even_rows even;		/* the row that comes next, and those like it */
-	const uint8_t *from;		/* what comes next of the row */
-	int64_t left;			/* bytes of it */
+	struct engine_ahead ahead;	/* the row that comes next, and those like it */
+	uint32_t loop;			/* in which they follow each other, */
+	int64_t end;			/* and where they end in it */
 	bool is_done;
 };
 
@@ -38,10 +31,10 @@ bool engine_inflow_next_row(struct inflow *inflow);
 /* Goes on to the next block. After the last one returns false: it is done. */
 bool engine_inflow_next_block(struct inflow *inflow);
 
-/*
- * Takes so many bytes that come next, if they are side by side, to fetch them: their last line has
- * been asked for. Returns where they begin, or NULL.
- */
+/* Goes on where somebody stopped who has taken some of the rows that come next. */
+void engine_inflow_go_on(struct inflow *inflow);
+
+/* Takes so many bytes that come next, if they are side by side, to fetch them: or NULL. */
 const uint8_t *engine_inflow_take(struct inflow *inflow, int64_t bytes);
 
 /* How many even rows so many bytes are that come next; 0 if they are something else. */

@@ -25,6 +25,8 @@ struct engine_tile {
 	int64_t ahead;	/* runs, transposes: fetch so many bytes ahead in the source; 0: nothing */
 };
 
+struct engine_ahead;	/* rows to be fetched: ahead.h */
+
 typedef void engine_tile_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile);
 
 /* Copies count elements, each from where it is to where it goes. */
@@ -124,13 +126,6 @@ typedef void engine_lines_kernel(uint8_t *dst, const uint8_t *src, const struct 
 typedef void engine_chain_kernel(uint8_t *dst, const uint8_t *src, const struct engine_tile *tile,
 				 uint8_t *line, int64_t filled);
 
-/* Rows that are fetched while others are stored. */
-struct engine_ahead {
-	const uint8_t *rows;
-	int64_t row_bytes;	/* whole lines */
-	int64_t stride;		/* from row to row */
-};
-
 /*
  * Copies so many rows of so many bytes each, which begin at these places and are not in the first
  * cache yet. dst is at the beginning of a line, and has room for whole lines; pitch is a multiple
@@ -142,7 +137,10 @@ typedef void engine_pack_kernel(uint8_t *dst, int64_t pitch, const uint8_t *src,
 /* Rows that begin anywhere, and go to columns that begin anywhere. Lines are aligned. */
 struct engine_join {
 	const int64_t *places;	/* of column 0 of each row, in bytes after src */
-	int64_t ahead;		/* fetch so many bytes after each row; 0: nothing */
+	int64_t below;		/* fetch so many bytes after each row; 0: nothing */
+	/* what is fetched instead and gone on in: as many bytes as the tile has; or NULL */
+	struct engine_ahead *ahead;
+	const uint8_t *next;	/* of that a square's: for kernels alone */
 	/*
 	 * The last bytes of line c are what is before column c in the line in which it begins; in
 	 * the end, what is in the line in which the column ends.
@@ -170,7 +168,7 @@ typedef void engine_join_kernel(uint8_t *dst, const uint8_t *src, const struct e
 /*
  * The same for rows that are packed: a stride apart, and aligned to 16 bytes. Each can be read up
  * to the next 16 bytes, and so many of them as make whole lines of the destination. For each line
- * stored one is fetched, unless ahead is NULL.
+ * stored one is fetched, unless ahead is NULL: rows there are whole lines.
  */
 typedef void engine_packed_join_kernel(uint8_t *dst, const uint8_t *src, uint8_t (*lines)[64],
 				       const struct engine_tile *tile,

@@ -7,6 +7,7 @@
 #ifdef __x86_64__
 #include <stddef.h>
 
+#include "ahead.h"
 #include "kernels.h"
 #include "line_avx512.h"
 #include "square_avx512.h"
@@ -29,42 +30,24 @@ INLINE void load_rows(__m512i *rows, int count, const uint8_t *src, int64_t stri
 	}
 }
 
-/* What is fetched beside lines, row by row. */
-struct cursor {
-	struct engine_ahead ahead;
-	int64_t left;		/* bytes of the first row */
-};
-
-/* A row that begins within a line ends in one more. */
-INLINE void begin_row(struct cursor *cursor)
+INLINE void fetch_line(struct engine_ahead *ahead)
 {
-	engine_fetch(BEYOND(cursor->ahead.rows, cursor->ahead.row_bytes - 1));
-	cursor->left = cursor->ahead.row_bytes;
-}
+	const uint8_t *line = engine_ahead_take(ahead, 64);
 
-INLINE void fetch_line(struct cursor *cursor)
-{
-	struct engine_ahead *ahead = &cursor->ahead;
-
-	engine_fetch(ahead->rows);
-	ahead->rows += 64;
-	cursor->left -= 64;
-	if (cursor->left)
-		return;
-	ahead->rows = BEYOND(ahead->rows, ahead->stride - ahead->row_bytes);
-	begin_row(cursor);
+	if (line)
+		engine_fetch(line);
 }
 
 /*
  * So many columns of packed rows, no more than a lane has elements, down all rows. What waits is in
  * registers meanwhile, unless rows need most of them. Each column's lines are stored two at a time,
- * for there are CPUs that store lines by pairs. Beside each another one is fetched, if there is a
- * cursor.
+ * for there are CPUs that store lines by pairs. Beside each another one is fetched, if any are to
+ * be.
  */
 #define DEFINE_JOIN_PACKED(size, rounds)							\
 INLINE void join_lines_##size(uint8_t *to, int64_t dst_stride, const uint8_t *from,		\
 			      int64_t src_stride, __m512i *lines, int columns, int count,	\
-			      int64_t bytes, struct cursor *cursor)				\
+			      int64_t bytes, struct engine_ahead *ahead)			\
 {												\
 	enum { N = 16 / (size), SIDE = 64 / (size) };						\
 	__m512i r[2][N];									\
@@ -80,8 +63,8 @@ INLINE void join_lines_##size(uint8_t *to, int64_t dst_stride, const uint8_t *fr
 	for (int k = 0; k < N && k < columns; k++) {						\
 		UNROLL										\
 		for (int l = 0; l < count; l++) {						\
-			if (cursor)								\
-				fetch_line(cursor);						\
+			if (ahead)								\
+				fetch_line(ahead);						\
 			join_column(to + l * 64, r[l][k], &lines[k], bytes);			\
 		}										\
 		ADVANCE(to, dst_stride);							\
@@ -90,7 +73,7 @@ INLINE void join_lines_##size(uint8_t *to, int64_t dst_stride, const uint8_t *fr
 												\
 INLINE void join_columns_##size(uint8_t *to, const uint8_t *from, __m512i *waiting,		\
 				const struct engine_tile *tile, int columns,			\
-				struct cursor *cursor)						\
+				struct engine_ahead *ahead)					\
 {												\
 	enum { N = 16 / (size), SIDE = 64 / (size), HOLDS = N <= 8 };				\
 	const int64_t dst_stride = tile->dst_strides[0], src_stride = tile->src_strides[1];	\
@@ -102,13 +85,13 @@ INLINE void join_columns_##size(uint8_t *to, const uint8_t *from, __m512i *waiti
 		held[k] = waiting[k < columns ? k : 0];						\
 	for (; rows >= 2 * SIDE; rows -= 2 * SIDE) {						\
 		join_lines_##size(to, dst_stride, from, src_stride, lines, columns, 2, 64,	\
-				  cursor);							\
+				  ahead);							\
 		ADVANCE(from, 2 * SIDE * src_stride);						\
 		to += 2 * 64;									\
 	}											\
 	for (; rows > 0; rows -= SIDE) {							\
 		join_lines_##size(to, dst_stride, from, src_stride, lines, columns, 1,		\
-				  min(rows * (size), 64), cursor);				\
+				  min(rows * (size), 64), ahead);				\
 		ADVANCE(from, SIDE * src_stride);						\
 		to += 64;									\
 	}											\
@@ -118,7 +101,7 @@ INLINE void join_columns_##size(uint8_t *to, const uint8_t *from, __m512i *waiti
 }												\
 												\
 INLINE void join_packed_##size(uint8_t *dst, const uint8_t *src, __m512i *waiting,		\
-			       const struct engine_tile *tile, struct cursor *cursor)		\
+			       const struct engine_tile *tile, struct engine_ahead *ahead)	\
 {												\
 	enum { N = 16 / (size) };								\
 	const int64_t stride = tile->dst_strides[0];						\
@@ -126,10 +109,10 @@ INLINE void join_packed_##size(uint8_t *dst, const uint8_t *src, __m512i *waitin
 												\
 	for (; c + N <= tile->extents[0]; c += N)						\
 		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile, N,	\
-				    cursor);							\
+				    ahead);							\
 	if (c < tile->extents[0])								\
 		join_columns_##size(dst + c * stride, src + c * (size), waiting + c, tile,	\
-				    (int)(tile->extents[0] - c), cursor);			\
+				    (int)(tile->extents[0] - c), ahead);			\
 }												\
 												\
 TARGET void engine_join_packed_##size##_avx512(uint8_t *dst, const uint8_t *src,		\
@@ -138,15 +121,14 @@ TARGET void engine_join_packed_##size##_avx512(uint8_t *dst, const uint8_t *src,
 					       const struct engine_ahead *ahead)		\
 {												\
 	__m512i *waiting = (__m512i *)lines;							\
-	struct cursor cursor;									\
+	struct engine_ahead rows;								\
 												\
 	if (!ahead) {										\
 		join_packed_##size(dst, src, waiting, tile, NULL);				\
 		return;										\
 	}											\
-	cursor.ahead = *ahead;									\
-	begin_row(&cursor);									\
-	join_packed_##size(dst, src, waiting, tile, &cursor);					\
+	rows = *ahead;										\
+	join_packed_##size(dst, src, waiting, tile, &rows);					\
 }
 
 DEFINE_JOIN_PACKED(1, 4)

@@ -192,11 +192,20 @@ static inline bool engine_joins_by_columns(void)
 }
 
 /*
- * Whether squares that are joined are better gone along rows, all columns of a block, each of them
- * asking for the rows below; and columns begun by storing what they have of a line, not by way of
- * the staging buffer. On others than Zen 5 it was not tried.
+ * Whether squares that are joined are better gone along rows, all columns of a block; and columns
+ * begun by storing what they have of a line, not by way of the staging buffer. On others than Zen 5
+ * it was not tried.
  */
 static inline bool engine_joins_along_rows(void)
+{
+	return engine_is_zen5();
+}
+
+/*
+ * Whether what comes next is fetched line by line beside lines that squares are joined to, and not
+ * between squares. On others than Zen 5 it was not tried.
+ */
+static inline bool engine_fetches_beside_squares(void)
 {
 	return engine_is_zen5();
 }
@@ -279,6 +288,16 @@ static inline bool engine_is_in_few_parts(int64_t stride)
 static inline bool engine_is_in_page_step(int64_t stride)
 {
 	return ((uint64_t)stride + LINE_BYTES) % 2048 < 2 * LINE_BYTES;
+}
+
+/*
+ * Whether rows are so far apart, but for a byte, that lines of all of them are at one place of 1024
+ * bytes. Streaming stores to more than 32 such rows in turns take up to five times as long on Zen
+ * 5; on others it was not tried.
+ */
+static inline bool engine_is_in_store_step(int64_t stride)
+{
+	return ((uint64_t)stride + 1) % 1024 <= 2;
 }
 
 #endif /* TESSERA_ENGINE_PLACE_H */

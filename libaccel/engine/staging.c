@@ -62,6 +62,14 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define LEAST_ALONG_BYTES	512
 
 /*
+ * Beside squares along rows the next block is fetched in the order in which it lies in memory. What
+ * is in the last cache comes sooner if each square asks for the rows below it: so do squares of
+ * larger elements, which are small, and of these those whose rows have less than a square's lines.
+ */
+#define BESIDE_SIZE		4
+#define LEAST_BESIDE_BYTES	1024
+
+/*
  * Squares of elements as small as this have many rows. Where these are so far apart, and back in
  * the same sets of the first cache after so few, they are packed if they are long enough. Not those
  * that are in the second cache, and of which a kernel loads each line once: there packing takes
@@ -374,11 +382,10 @@ static bool are_one_run(const struct engine_staging *staging, const struct engin
 
 /*
  * Whether the kernel that joins columns is to go along rows of the source, if it is used: strips
- * have some of these, a stride apart, and columns are so long that the first rows, which nobody
- * asks for ahead, are few. Short rows are better read strip by strip; and packed those of small
- * elements that drive each other out of a set of the first cache.
+ * have some of these, a stride apart. Short rows are better read strip by strip; and packed those
+ * of small elements that drive each other out of a set of the first cache.
  */
-static bool are_joined_along(const struct engine_staging *staging, const struct engine_nest *nest,
+static bool are_columns_long(const struct engine_staging *staging, const struct engine_nest *nest,
 			     int64_t size)
 {
 	const int64_t row_bytes = nest->extents[staging->src_loop] * size;
@@ -390,22 +397,41 @@ static bool are_joined_along(const struct engine_staging *staging, const struct 
 	       (size > PACKED_SIZE || engine_count_row_sets(stride, size) > 1);
 }
 
+/*
+ * Along rows, lines of many columns are stored in turns. If that takes long, strips have fewer: of
+ * bytes, those of half a square.
+ */
+static void choose_joining(struct engine_staging *staging, const struct engine_nest *nest,
+			   int64_t size)
+{
+	const bool are_long = are_columns_long(staging, nest, size);
+	const int64_t stride = nest->streams[DST].strides[staging->src_loop];
+	const bool are_few = engine_is_in_store_step(stride);
+
+	staging->joins_along = are_long && !are_few;
+	staging->joins_halves = are_long && are_few && size == 1;
+}
+
 /* The kernels that put lines together, if columns do not go on into each other. */
 static void choose_join_kernels(struct engine_staging *staging, const struct engine_nest *nest,
 				int64_t size, const struct engine_transpose_kernels *kernels,
 				bool is_staged)
 {
 	const int shift = __builtin_ctzll((uint64_t)size);
-	const bool has_long_rows = staging->block[staging->src_loop] * size >= PACKED_ROW_BYTES;
+	const int64_t row_bytes = staging->block[staging->src_loop] * size;
+	const bool has_long_rows = row_bytes >= PACKED_ROW_BYTES;
 
 	staging->join_kernel = NULL;
 	staging->packed_join_kernel = NULL;
 	if (is_staged || are_one_run(staging, nest, size))
 		return;
 	staging->join_kernel = kernels->join_transpose[shift];
+	staging->fetches_below = staging->joins_along &&
+				 (size > BESIDE_SIZE ||
+				  (size > PACKED_SIZE && row_bytes < LEAST_BESIDE_BYTES));
 	staging->begins_joined = staging->joins_along ||
 				 (engine_joins_along_rows() && size <= PACKED_SIZE);
-	if (has_long_rows && !staging->joins_along)
+	if (has_long_rows && !staging->joins_along && !staging->joins_halves)
 		staging->packed_join_kernel = kernels->join_packed[shift];
 }
 
@@ -440,6 +466,8 @@ static void choose_strip(struct engine_staging *staging, const struct engine_nes
 	if (staging->has_short_rows && staging->short_kernel)
 		height = RUN_BYTES / size;
 	height = min(staging->block[last], min(height, MAX_ROWS));
+	if (is_joined && staging->joins_halves)
+		width = min(width, line / 2);
 	if (!is_joined)
 		width = max(width, strip_bytes / size / height / line * line);
 	width = min(staging->block[columns], width);
@@ -648,9 +676,10 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 	staging->packs = !staging->has_whole_rows && wants_packing(staging, nest, size, kernels);
 	staging->stage_kernel = kernels->stage[shift] ? kernels->stage[shift] :
 							kernels->transpose[shift];
-	staging->joins_along = are_joined_along(staging, nest, size);
+	choose_joining(staging, nest, size);
 	choose_block(staging, nest, size, is_staged, !staging->stream_kernel &&
-		     kernels->join_packed[shift] && !staging->joins_along);
+		     kernels->join_packed[shift] && !staging->joins_along &&
+		     !staging->joins_halves);
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
 	if (!staging->packs)

@@ -105,6 +105,30 @@ static bool share_lines(const struct pipeline *pipeline, const uint8_t *src)
 	       ((uintptr_t)src % LINE_BYTES || !pipeline->rows.are_lines_apart);
 }
 
+/*
+ * Joins a piece of a strip, and fetches as much of the next block: beside each other, or before. If
+ * rows below are fetched nothing else is: they are the next block's, or a few in vain.
+ */
+static void join_piece(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
+		       struct engine_join *join, const struct engine_tile *tile)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t bytes = tile->extents[0] * tile->extents[1] * move->size;
+	const bool is_beside = !join->below && engine_fetches_beside_squares() &&
+			       is_fetching(pipeline);
+	struct inflow *inflow = &pipeline->inflow;
+	const int64_t beside = is_beside ? min(bytes, engine_ahead_bytes(&inflow->ahead)) : 0;
+
+	join->ahead = is_beside ? &inflow->ahead : NULL;
+	if (!is_beside && !join->below)
+		engine_staging_fetch_beside(pipeline, bytes);
+	move->staging.join_kernel(dst, src, join, tile);
+	if (!is_beside)
+		return;
+	engine_inflow_go_on(inflow);
+	engine_inflow_fetch(inflow, bytes - beside);
+}
+
 /* Transposes a strip, piece by piece, to where its columns go on in the lines that wait. */
 static void join_strip(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
 		       struct engine_join *join, int64_t width)
@@ -122,11 +146,9 @@ static void join_strip(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 
 	for (int64_t row = 0; row < rows->count; row += step) {
 		tile.extents[1] = min(step, rows->count - row);
-		if (!join->ahead)
-			engine_staging_fetch_beside(pipeline, tile.extents[1] * width * move->size);
 		join->places = rows->places + row;
 		join->shared = pipeline->shared + row;
-		move->staging.join_kernel(dst + row * move->size, src, join, &tile);
+		join_piece(pipeline, dst + row * move->size, src, join, &tile);
 		join->begins = false;
 	}
 }
@@ -154,17 +176,19 @@ static void join_strips(struct pipeline *pipeline, uint8_t *dst, const uint8_t *
 static bool take_ahead(struct inflow *inflow, int64_t bytes, struct engine_ahead *ahead)
 {
 	const uint8_t *from = engine_inflow_take(inflow, bytes);
-	const struct even_rows *even = &inflow->even;
 	int64_t count;
 
 	if (from) {
-		*ahead = (struct engine_ahead){ .rows = from, .row_bytes = bytes };
+		*ahead = (struct engine_ahead){
+			.from = from, .left = bytes, .count = 1, .row_bytes = bytes,
+		};
 		return true;
 	}
 	count = engine_inflow_count_rows(inflow, bytes);
-	if (!count || even->bytes % LINE_BYTES)
+	if (!count || inflow->ahead.row_bytes % LINE_BYTES)
 		return false;
-	*ahead = (struct engine_ahead){ inflow->from, even->bytes, even->stride };
+	*ahead = inflow->ahead;
+	ahead->count = count;
 	engine_inflow_pass_rows(inflow, count);
 	return true;
 }
@@ -231,17 +255,14 @@ static void pack_and_join(struct pipeline *pipeline, uint8_t *dst, const uint8_t
 	}
 }
 
-/*
- * Does so with so many columns along rows, as many of these at a time as a line has elements. Those
- * below are fetched as they are reached: they are the next block's, or a few in vain.
- */
+/* Does so with so many columns along rows, a few of these at a time. */
 static void join_along(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
 		       uint8_t (*lines)[LINE_BYTES], int64_t count, bool begins)
 {
 	const struct engine_move *move = pipeline->move;
 	const int64_t stride = move->nest.streams[SRC].strides[move->nest.rank - 1];
 	struct engine_join join = {
-		.ahead = move->staging.joins_along ?
+		.below = move->staging.fetches_below ?
 			 engine_rows_on(stride, LINE_BYTES / move->size) : 0,
 		.lines = lines,
 		.begins = begins,

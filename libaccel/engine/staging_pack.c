@@ -37,16 +37,17 @@ static void pack_rows(struct pipeline *pipeline, int64_t count)
 {
 	const struct engine_staging *staging = &pipeline->move->staging;
 	struct inflow *intake = &pipeline->intake;
-	const int64_t pitch = staging->packed[intake->even.loop];
+	const int64_t pitch = staging->packed[intake->loop];
 	uint8_t *packed = place_of_intake(pipeline);
 
 	if (staging->pack_row)
 		staging->pack_row(staging->context, packed, intake->rows.at,
-				  intake->left / staging->src_size);
+				  intake->ahead.left / staging->src_size);
 	else
 		for (int64_t k = 0; k < count; k++)
 			copy_row(pipeline, packed + k * pitch,
-				 BEYOND(intake->from, k * intake->even.stride), intake->left);
+				 BEYOND(intake->ahead.from, k * intake->ahead.stride),
+				 intake->ahead.left);
 	engine_inflow_skip_rows(intake, count);
 	pipeline->is_packing = engine_inflow_next_row(intake);
 }
@@ -55,7 +56,7 @@ static void pack_rows(struct pipeline *pipeline, int64_t count)
 static void pack_and_fetch(struct pipeline *pipeline, int64_t bytes)
 {
 	while (bytes > 0 && pipeline->is_packing) {
-		const int64_t row_bytes = pipeline->intake.left;
+		const int64_t row_bytes = pipeline->intake.ahead.left;
 
 		engine_inflow_fetch(&pipeline->inflow, row_bytes);
 		pack_rows(pipeline, 1);
@@ -75,7 +76,7 @@ void engine_staging_pack_block(struct pipeline *pipeline, const struct steps *bl
 	if (pipeline->move->staging.pack_row)
 		pack_and_fetch(pipeline, INT64_MAX);
 	while (pipeline->is_packing)
-		pack_rows(pipeline, pipeline->intake.even.count);
+		pack_rows(pipeline, pipeline->intake.ahead.count);
 }
 
 void engine_staging_begin_packing(struct pipeline *pipeline, uint8_t *packing)
@@ -113,21 +114,21 @@ static int64_t find_packing(const struct pipeline *pipeline, int64_t bytes,
 			    struct engine_packing *packing)
 {
 	const struct inflow *intake = &pipeline->intake, *inflow = &pipeline->inflow;
-	const struct even_rows *even = &intake->even;
+	const struct engine_ahead *rows = &intake->ahead;
 	const int64_t count = pipeline->is_packing ? engine_inflow_count_rows(intake, bytes) : 0;
 
 	if (!count || engine_inflow_count_rows(inflow, bytes) != count ||
-	    inflow->even.loop != even->loop || even->bytes % (4 * LINE_BYTES))
+	    inflow->loop != intake->loop || rows->row_bytes % (4 * LINE_BYTES))
 		return 0;
 	*packing = (struct engine_packing){
-		.from = intake->from,
+		.from = rows->from,
 		.to = place_of_intake(pipeline),
-		.ahead = inflow->from,
-		.row_bytes = even->bytes,
-		.stride = even->stride,
-		.pitch = pipeline->move->staging.packed[even->loop],
+		.ahead = inflow->ahead.from,
+		.row_bytes = rows->row_bytes,
+		.stride = rows->stride,
+		.pitch = pipeline->move->staging.packed[intake->loop],
 	};
-	return ((uintptr_t)packing->from | (uint64_t)even->stride) % LINE_BYTES == 0 ? count : 0;
+	return ((uintptr_t)packing->from | (uint64_t)rows->stride) % LINE_BYTES == 0 ? count : 0;
 }
 
 bool engine_staging_pack_beside(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,

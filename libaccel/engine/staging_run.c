@@ -9,7 +9,7 @@
 #include "arithmetic.h"
 #include "staging_pipeline.h"
 
-/* Of short rows, so much is fetched before the first are transposed. */
+/* Of rows that are short or gone along, so much is fetched before the first are transposed. */
 #define PIECE_AHEAD	32768
 
 /* Elements of which a kernel stores the lines of rows whole, one after the other. */
@@ -172,12 +172,15 @@ static void choose_way(struct pipeline *pipeline, bool is_cut_at_lines)
 		pipeline->strips.order = staging->across;
 }
 
-/* How much is fetched before anything is transposed: a block, but of short rows. */
-static int64_t bytes_ahead(const struct engine_staging *staging, const struct steps *blocks)
+/* How much is fetched before anything is transposed: a block, or as many rows as need be. */
+static int64_t bytes_ahead(const struct pipeline *pipeline, const struct steps *blocks)
 {
+	const struct engine_staging *staging = &pipeline->move->staging;
 	const int64_t bytes = step_bytes(blocks, staging->src_size);
+	const bool goes_along = staging->joins_along && staging->join_kernel &&
+				!pipeline->is_direct;
 
-	return staging->has_short_rows ? min(bytes, PIECE_AHEAD) : bytes;
+	return staging->has_short_rows || goes_along ? min(bytes, PIECE_AHEAD) : bytes;
 }
 
 int engine_staging_run(struct engine_run *run, const struct engine_move *move, uint8_t *dst,
@@ -208,7 +211,7 @@ int engine_staging_run(struct engine_run *run, const struct engine_move *move, u
 	engine_inflow_begin(&pipeline.inflow, move, pipeline.src, &blocks);
 	if (pipeline.is_direct && staging->packing_kernel)
 		return run_packing(&pipeline, &blocks);
-	engine_inflow_fetch(&pipeline.inflow, bytes_ahead(staging, &blocks));
+	engine_inflow_fetch(&pipeline.inflow, bytes_ahead(&pipeline, &blocks));
 	memset(pipeline.slots->next, 0,
 	       (size_t)staging->num_slots * sizeof(pipeline.slots->next[0]));
 	error = run_blocks(&pipeline, &blocks);

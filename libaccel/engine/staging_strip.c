@@ -50,7 +50,7 @@ static void stream_row(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 
 		piece.extents[1] = bytes - byte;
 		if (is_fetching(pipeline)) {
-			piece.extents[1] = min(max(inflow->left / LINE_BYTES, 1) * LINE_BYTES,
+			piece.extents[1] = min(max(inflow->ahead.left / LINE_BYTES, 1) * LINE_BYTES,
 					       piece.extents[1]);
 			next = engine_inflow_take(inflow, piece.extents[1]);
 			if (!next)
@@ -80,7 +80,8 @@ void engine_staging_stream_rows(struct pipeline *pipeline, uint8_t *dst, const u
 
 		some.extents[0] = count - r;
 		if (is_fetching(pipeline)) {
-			some.extents[0] = min(pipeline->inflow.left / bytes, some.extents[0]);
+			some.extents[0] = min(pipeline->inflow.ahead.left / bytes,
+					      some.extents[0]);
 			if (!some.extents[0]) {
 				stream_row(pipeline, to, from, bytes);
 				some.extents[0] = 1;

@@ -9,6 +9,7 @@
 #ifdef __x86_64__
 #include <stddef.h>
 
+#include "ahead.h"
 #include "kernels.h"
 #include "line_avx512.h"
 #include "square_avx512.h"
@@ -217,8 +218,10 @@ INLINE void load_joined_rows(__m512i *rows, int first, int count, const struct s
 	for (int n = first; n < first + count; n++) {
 		const uint8_t *row = BEYOND(square->src, square->places[n]);
 
-		if (join->ahead)
-			engine_fetch(BEYOND(row, join->ahead));
+		if (join->next)
+			engine_fetch(join->next + n * 64);
+		if (join->below)
+			engine_fetch(BEYOND(row, join->below));
 		if (loads == ACROSS_LINES)
 			rows[n - first] = _mm512_loadu_si512(row);
 		else if (loads == BETWEEN_TILES)
@@ -702,11 +705,33 @@ DEFINE_STREAM_BESIDE(4)
 DEFINE_STREAM_BESIDE(8)
 DEFINE_STREAM_BESIDE(16)
 
-/* The same from a point of the tile on. */
-INLINE struct engine_join join_from(const struct engine_join *join, int64_t column, int64_t row)
+/*
+ * What is fetched beside a square: so many bytes of a row. Where it has less, and beside what is no
+ * whole square, they are fetched before, and it is NULL.
+ */
+INLINE const uint8_t *take_ahead(struct engine_ahead *ahead, bool is_whole, int64_t bytes)
 {
+	const uint8_t *next;
+
+	if (!ahead)
+		return NULL;
+	next = is_whole ? engine_ahead_take(ahead, bytes) : NULL;
+	if (!next)
+		engine_ahead_fetch(ahead, bytes);
+	return next;
+}
+
+/* The same for a square, or a part of one that has so many columns, at a point of the tile. */
+INLINE struct engine_join join_from(const struct engine_join *join, const struct square *square,
+				    int64_t column, int64_t row, int64_t width, int64_t size)
+{
+	const int64_t side = 64 / size;
+	const int64_t columns = min(width, square->num_columns), rows = min(side, square->num_rows);
+	const bool is_whole = columns == side && rows == side;
+
 	return (struct engine_join){
-		.ahead = join->ahead,
+		.below = join->below,
+		.next = take_ahead(join->ahead, is_whole, columns * rows * size),
 		.lines = join->lines + column,
 		.shared = join->shared + row,
 		.has_shared = join->has_shared,
@@ -771,7 +796,7 @@ INLINE int64_t join_squares_8(uint8_t *dst, const uint8_t *src, const struct eng
 		lines[k] = _mm512_load_si512(join->lines[c + k]);
 	for (r = 0; r + 8 <= tile->extents[1]; r += 8) {
 		const struct square square = square_at(dst, src, join->places, tile, c, r, 8);
-		struct engine_join there = join_from(join, c, r);
+		struct engine_join there = join_from(join, &square, c, r, 8, 8);
 
 		there.lines = (uint8_t (*)[64])lines;
 		square_8(&square, true, false, &there, loads);
@@ -812,7 +837,8 @@ static void join_##size(uint8_t *dst, const uint8_t *src, const struct engine_jo
 		for (int64_t r = (first); r < tile->extents[1]; r += SIDE) {			\
 			const struct square square = square_at(dst, src, join->places, tile, c,	\
 							       r, size);			\
-			const struct engine_join there = join_from(join, c, r);			\
+			const struct engine_join there = join_from(join, &square, c, r, width,	\
+								   size);			\
 												\
 			join_at_##size(&square, width, &there);					\
 		}										\
@@ -850,14 +876,15 @@ INLINE void join_ends(uint8_t *to, const uint8_t *src, const int64_t *places, in
 /*
  * Elements of 16 bytes that begin where a lane does: each line of a column is put together from the
  * rows that it has, and only those in which the column begins and ends are joined to others. A few
- * rows at a time, and columns that begin, go by squares as well.
+ * rows at a time go by squares, and columns that begin, and those beside which others are fetched.
  */
 TARGET static void join_rows(uint8_t *dst, const uint8_t *src, const struct engine_join *join,
 			     const struct engine_tile *tile)
 {
 	const int64_t stride = tile->dst_strides[0], rows = tile->extents[1];
 
-	if (((uintptr_t)dst | (uint64_t)stride) % 16 || rows < 4 || join->ahead || join->begins) {
+	if (((uintptr_t)dst | (uint64_t)stride) % 16 || rows < 4 || join->below || join->ahead ||
+	    join->begins) {
 		join_16(dst, src, join, tile);
 		return;
 	}

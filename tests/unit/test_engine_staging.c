@@ -3,6 +3,7 @@
  * Large transposes by way of the staging buffer: rows of small elements that are packed, runs of
  * any number of bytes, many loops of odd extents, bases anywhere in a line.
  */
+#include "engine/ahead.h"
 #include "engine/kernels.h"
 #include "engine/place.h"
 #include "large_test.h"
@@ -608,19 +609,26 @@ static void check_columns(engine_join_kernel *kernel, int64_t size, int64_t colu
 		.size = size, .columns = columns, .rows = rows, .unit = unit, .begins = begins,
 		.src_bytes = (columns + 2 * rows) * size,
 	};
+	const int64_t bytes = columns * rows * size, most = 200 * columns;
 	uint8_t (*shared)[64] = aligned_alloc(64, (size_t)rows * 64);
 	struct engine_tile tile = { .extents = { columns, rows } };
+	struct engine_ahead ahead = {
+		.left = 200, .count = columns, .row_bytes = 200, .stride = 192,
+	};
 
 	for (int64_t r = 0; r < rows; r++)
 		joined.places[r] = (r * 5 + 3) % (2 * rows + 1) * size;
 	prepare_joined(&joined);
+	ahead.from = joined.src.bytes;
 	tile.dst_strides[0] = joined.pitch;
 	tile.dst_strides[1] = size;
 	run_join_kernel(kernel, joined.dst + first_of(&joined), joined.src.bytes,
 			(struct engine_join){
-				.places = joined.places, .ahead = begins ? 4096 : 0,
+				.places = joined.places, .ahead = unit == 1 ? &ahead : NULL,
 				.lines = joined.lines, .shared = shared, .begins = begins,
 			}, &tile, width);
+	if (unit == 1)
+		assert_int_equal(engine_ahead_bytes(&ahead), bytes < most ? most - bytes : 0);
 	check_joined(&joined);
 	free(shared);
 }
@@ -717,7 +725,9 @@ static void check_packed_columns(engine_packed_join_kernel *kernel, int64_t size
 	tile.dst_strides[0] = joined.pitch;
 	tile.dst_strides[1] = size;
 	kernel(joined.dst + first_of(&joined), joined.src.bytes, joined.lines, &tile,
-	       unit == 1 ? &(struct engine_ahead){ joined.src.bytes, 128, 192 } : NULL);
+	       unit == 1 ? &(struct engine_ahead){
+		       joined.src.bytes, 128, MOST_ROWS, 128, 192
+	       } : NULL);
 	check_joined(&joined);
 }
 

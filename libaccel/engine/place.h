@@ -282,22 +282,21 @@ static inline bool engine_is_in_few_parts(int64_t stride)
 }
 
 /*
+ * Whether all such lines belong to one part, which takes 32 of them one after the other: rows begin
+ * where it has a line, or a byte further on each.
+ */
+static inline bool engine_is_in_one_part(int64_t stride)
+{
+	return ((uint64_t)stride + 1) % 1024 <= 2;
+}
+
+/*
  * Whether rows begin within a line of the same place of their pages, or of one of two places: then
  * streaming stores to several of them in turns take twice as long.
  */
 static inline bool engine_is_in_page_step(int64_t stride)
 {
 	return ((uint64_t)stride + LINE_BYTES) % 2048 < 2 * LINE_BYTES;
-}
-
-/*
- * Whether rows are so far apart, but for a byte, that lines of all of them are at one place of 1024
- * bytes. Streaming stores to more than 32 such rows in turns take up to five times as long on Zen
- * 5; on others it was not tried.
- */
-static inline bool engine_is_in_store_step(int64_t stride)
-{
-	return ((uint64_t)stride + 1) % 1024 <= 2;
 }
 
 #endif /* TESSERA_ENGINE_PLACE_H */

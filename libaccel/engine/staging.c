@@ -398,18 +398,18 @@ static bool are_columns_long(const struct engine_staging *staging, const struct 
 }
 
 /*
- * Along rows, lines of many columns are stored in turns. If that takes long, strips have fewer: of
- * bytes, those of half a square.
+ * Along rows, lines of many columns are stored in turns. If these belong to one part of the last
+ * cache strips have fewer: of bytes, those of half a square.
  */
 static void choose_joining(struct engine_staging *staging, const struct engine_nest *nest,
 			   int64_t size)
 {
 	const bool are_long = are_columns_long(staging, nest, size);
 	const int64_t stride = nest->streams[DST].strides[staging->src_loop];
-	const bool are_few = engine_is_in_store_step(stride);
+	const bool are_in_one_part = engine_is_in_one_part(stride);
 
-	staging->joins_along = are_long && !are_few;
-	staging->joins_halves = are_long && are_few && size == 1;
+	staging->joins_along = are_long && !are_in_one_part;
+	staging->joins_halves = are_long && are_in_one_part && size == 1;
 }
 
 /* The kernels that put lines together, if columns do not go on into each other. */

@@ -58,10 +58,8 @@ static inline int64_t engine_ahead_fetch(struct engine_ahead *ahead, int64_t byt
 
 	while (fetched < bytes && ahead->left) {
 		const int64_t piece = min(bytes - fetched, ahead->left);
-		const uint8_t *from = engine_ahead_take(ahead, piece);
 
-		for (int64_t byte = 0; byte < piece; byte += LINE_BYTES)
-			engine_fetch(from + byte);
+		engine_fetch_rows(engine_ahead_take(ahead, piece), 1, 0, piece);
 		fetched += piece;
 	}
 	return fetched;

@@ -64,7 +64,7 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 /*
  * Beside squares along rows the next block is fetched in the order in which it lies in memory. What
  * is in the last cache comes sooner if each square asks for the rows below it: so do squares of
- * larger elements, which are small, and of these those whose rows have less than a square's lines.
+ * larger elements, which are small, and of 4 bytes where rows have less than a square's lines.
  */
 #define BESIDE_SIZE		4
 #define LEAST_BESIDE_BYTES	1024

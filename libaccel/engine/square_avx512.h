@@ -51,6 +51,18 @@ INLINE void round_16(__m512i *registers, int count)
 	(void)count;
 }
 
+/* Lanes 0 and 2 of two registers. */
+INLINE __m512i even_lanes(__m512i first, __m512i second)
+{
+	return _mm512_shuffle_i64x2(first, second, 0x88);
+}
+
+/* Lanes 1 and 3. */
+INLINE __m512i odd_lanes(__m512i first, __m512i second)
+{
+	return _mm512_shuffle_i64x2(first, second, 0xdd);
+}
+
 /* Lane l of register k becomes lane k of register l. */
 INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
 {
@@ -59,10 +71,10 @@ INLINE void transpose_lanes(__m512i *a, __m512i *b, __m512i *c, __m512i *d)
 	__m512i cd01 = _mm512_shuffle_i64x2(*c, *d, 0x44);
 	__m512i cd23 = _mm512_shuffle_i64x2(*c, *d, 0xee);
 
-	*a = _mm512_shuffle_i64x2(ab01, cd01, 0x88);
-	*b = _mm512_shuffle_i64x2(ab01, cd01, 0xdd);
-	*c = _mm512_shuffle_i64x2(ab23, cd23, 0x88);
-	*d = _mm512_shuffle_i64x2(ab23, cd23, 0xdd);
+	*a = even_lanes(ab01, cd01);
+	*b = odd_lanes(ab01, cd01);
+	*c = even_lanes(ab23, cd23);
+	*d = odd_lanes(ab23, cd23);
 }
 
 #endif /* TESSERA_ENGINE_SQUARE_AVX512_H */

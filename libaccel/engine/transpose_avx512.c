@@ -448,10 +448,78 @@ DEFINE_QUARTER(4, 2)
 DEFINE_QUARTER(8, 1)
 DEFINE_QUARTER(16, 0)
 
-/* The columns that are done at a time: a square's, or a quarter's where rows or they are few. */
+/* As many rows as there are registers, into the first or the second half of each. */
+INLINE void load_halves(__m512i *registers, int part, int count, const struct square *square,
+			const uint8_t **next, __mmask32 columns)
+{
+	const bool are_there = square->num_rows >= (part + 1) * count;
+
+	UNROLL
+	for (int k = 0; k < count; k++) {
+		const int n = part * count + k;
+		const uint8_t *row = are_there ? next_row(square, n, next) :
+						 next_row_or_last(square, n, next);
+		const __m256i half = _mm256_maskz_loadu_epi8(columns, row);
+
+		registers[k] = part % 2 ? _mm512_inserti64x4(registers[k], half, 1) :
+					  _mm512_zextsi256_si512(half);
+	}
+}
+
+/* Half of a square: rows of 32 bytes, of two groups of them one in each register. */
+#define DEFINE_HALF(size, rounds)								\
+INLINE void half_##size(const struct square *square, bool streams,				\
+			const struct engine_join *join)						\
+{												\
+	enum { N = 16 / (size) };								\
+	const __mmask64 rows = mask_of(square->num_rows * (size));				\
+	const __mmask32 columns = (__mmask32)mask_of(square->num_columns * (size));		\
+	const uint64_t step = (uint64_t)N * (uint64_t)square->dst_stride;			\
+	const uint8_t *from = square->src;							\
+	uint8_t *to = square->dst;								\
+	__m512i r[2 * N];									\
+												\
+	zero_rows(r + N, N);									\
+	UNROLL											\
+	for (int part = 0; part < 4; part++) {							\
+		if (part && square->num_rows <= part * N)					\
+			break;									\
+		load_halves(r + part / 2 * N, part, N, square, &from, columns);			\
+	}											\
+	UNROLL											\
+	for (int round = 0; round < (rounds); round++) {					\
+		round_##size(r, N);								\
+		round_##size(r + N, N);								\
+	}											\
+	UNROLL											\
+	for (int k = 0; k < N; k++) {								\
+		if (square->num_columns <= k)							\
+			return;									\
+		put_column(square, k, to, even_lanes(r[k], r[N + k]), false, streams, join,	\
+			   rows);								\
+		put_column(square, N + k, BEYOND(to, step), odd_lanes(r[k], r[N + k]), false,	\
+			   streams, join, rows);						\
+		ADVANCE(to, square->dst_stride);						\
+	}											\
+}
+
+DEFINE_HALF(1, 4)
+DEFINE_HALF(2, 3)
+DEFINE_HALF(4, 2)
+DEFINE_HALF(8, 1)
+DEFINE_HALF(16, 0)
+
+/*
+ * The columns that are done at a time: a square's, or half of them where there are no more than
+ * that. A quarter's where there are no more than those, or rows are few.
+ */
 INLINE int64_t choose_width(const struct engine_tile *tile, int64_t c, int64_t side)
 {
-	return tile->extents[0] - c > side / 2 && tile->extents[1] > side / 2 ? side : side / 4;
+	const int64_t left = tile->extents[0] - c;
+
+	if (left <= side / 4 || tile->extents[1] <= side / 2)
+		return side / 4;
+	return left <= side / 2 ? side / 2 : side;
 }
 
 /*
@@ -539,6 +607,8 @@ INLINE void edge_##size(const struct square *square, int64_t width, bool streams
 												\
 	if (width == SIDE)									\
 		square_##size(square, false, can_stream, join, BY_LINES);			\
+	else if (width == SIDE / 2)								\
+		half_##size(square, can_stream, join);						\
 	else											\
 		quarter_##size(square, can_stream, join);					\
 }												\

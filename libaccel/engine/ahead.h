@@ -65,4 +65,14 @@ static inline int64_t engine_ahead_fetch(struct engine_ahead *ahead, int64_t byt
 	return fetched;
 }
 
+/* Takes so many bytes, or fetches those that are not side by side and returns NULL. */
+static inline const uint8_t *engine_ahead_take_or_fetch(struct engine_ahead *ahead, int64_t bytes)
+{
+	const uint8_t *from = engine_ahead_take(ahead, bytes);
+
+	if (!from)
+		engine_ahead_fetch(ahead, bytes);
+	return from;
+}
+
 #endif /* TESSERA_ENGINE_AHEAD_H */

@@ -246,7 +246,12 @@ struct engine_transpose_kernels {
 	int64_t most_steps;	/* of an element, from column to column of such rows: 1 or 2 */
 	/* NULL where there is no kernel that puts lines together */
 	engine_join_kernel *join_transpose[ENGINE_NUM_SIZES];
-	/* in its place, where rows are long; NULL where that gains nothing */
+	/*
+	 * In its place, where rows begin within lines, as many as there are at a time: nothing is
+	 * shared, begun, or fetched below. NULL where that gains nothing.
+	 */
+	engine_join_kernel *join_tall[ENGINE_NUM_SIZES];
+	/* the same, where rows are long; NULL where that gains nothing */
 	engine_packed_join_kernel *join_packed[ENGINE_NUM_SIZES];
 	/* for rows of a few lines; NULL where they go by the kernel above, or by way of memory */
 	engine_short_join_kernel *join_short[ENGINE_NUM_SIZES];
@@ -311,6 +316,7 @@ engine_beside_kernel engine_stream_beside_4_avx512, engine_stream_beside_8_avx51
 		     engine_stream_beside_16_avx512;
 engine_packing_kernel engine_stream_packing_1_avx512, engine_stream_packing_2_avx512;
 
+engine_join_kernel engine_join_tall_4_avx512;
 engine_packed_join_kernel engine_join_packed_1_avx512, engine_join_packed_2_avx512;
 engine_pack_kernel engine_pack_rows_avx512;
 

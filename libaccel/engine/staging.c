@@ -422,10 +422,13 @@ static void choose_join_kernels(struct engine_staging *staging, const struct eng
 	const bool has_long_rows = row_bytes >= PACKED_ROW_BYTES;
 
 	staging->join_kernel = NULL;
+	staging->tall_join_kernel = NULL;
 	staging->packed_join_kernel = NULL;
 	if (is_staged || are_one_run(staging, nest, size))
 		return;
 	staging->join_kernel = kernels->join_transpose[shift];
+	if (!staging->joins_along && engine_loads_across() && engine_fetches_beside_squares())
+		staging->tall_join_kernel = kernels->join_tall[shift];
 	staging->fetches_below = staging->joins_along &&
 				 (size > BESIDE_SIZE ||
 				  (size > PACKED_SIZE && row_bytes < LEAST_BESIDE_BYTES));

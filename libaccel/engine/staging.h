@@ -46,6 +46,7 @@ struct engine_staging {
 	engine_packing_kernel *packing_kernel;	/* beside packing of the next block, or NULL */
 	engine_tile_kernel *stage_kernel;	/* to the staging buffer */
 	engine_join_kernel *join_kernel;	/* NULL: rows have no lines that wait */
+	engine_join_kernel *tall_join_kernel;	/* for rows that begin within lines, or NULL */
 	engine_packed_join_kernel *packed_join_kernel;	/* in its place, or NULL */
 	bool begins_joined;			/* it begins columns for which nothing waits */
 	bool joins_along;			/* it goes along rows, */

@@ -92,6 +92,12 @@ static bool are_awaited(struct pipeline *pipeline, int64_t n, const uint8_t *to,
 	return are_there;
 }
 
+/* Whether all rows of a strip begin with lines. */
+static bool begin_with_lines(const struct pipeline *pipeline, const uint8_t *src)
+{
+	return (uintptr_t)src % LINE_BYTES == 0 && pipeline->rows.are_lines_apart;
+}
+
 /*
  * Whether strips share lines with those to the right of them: they are as wide as a line, and not
  * all of their rows begin where one does. It takes longer than loads that may go across lines.
@@ -102,18 +108,18 @@ static bool share_lines(const struct pipeline *pipeline, const uint8_t *src)
 	const int64_t width = move->staging.strip[move->staging.src_loop];
 
 	return !engine_loads_across() && !move->staging.packs && width * move->size == LINE_BYTES &&
-	       ((uintptr_t)src % LINE_BYTES || !pipeline->rows.are_lines_apart);
+	       !begin_with_lines(pipeline, src);
 }
 
 /*
  * Joins a piece of a strip, and fetches as much of the next block: beside each other, or before. If
  * rows below are fetched nothing else is: they are the next block's, or a few in vain.
  */
-static void join_piece(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
-		       struct engine_join *join, const struct engine_tile *tile)
+static void join_piece(struct pipeline *pipeline, engine_join_kernel *kernel, uint8_t *dst,
+		       const uint8_t *src, struct engine_join *join,
+		       const struct engine_tile *tile)
 {
-	const struct engine_move *move = pipeline->move;
-	const int64_t bytes = tile->extents[0] * tile->extents[1] * move->size;
+	const int64_t bytes = tile->extents[0] * tile->extents[1] * pipeline->move->size;
 	const bool is_beside = !join->below && engine_fetches_beside_squares() &&
 			       is_fetching(pipeline);
 	struct inflow *inflow = &pipeline->inflow;
@@ -122,21 +128,29 @@ static void join_piece(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 	join->ahead = is_beside ? &inflow->ahead : NULL;
 	if (!is_beside && !join->below)
 		engine_staging_fetch_beside(pipeline, bytes);
-	move->staging.join_kernel(dst, src, join, tile);
+	kernel(dst, src, join, tile);
 	if (!is_beside)
 		return;
 	engine_inflow_go_on(inflow);
 	engine_inflow_fetch(inflow, bytes - beside);
 }
 
-/* Transposes a strip, piece by piece, to where its columns go on in the lines that wait. */
+/*
+ * Transposes a strip, piece by piece, to where its columns go on in the lines that wait; or all of
+ * its rows at once, where these are better gone down.
+ */
 static void join_strip(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
 		       struct engine_join *join, int64_t width)
 {
 	const struct engine_move *move = pipeline->move;
 	const struct row_list *rows = &pipeline->rows;
 	const int64_t line = LINE_BYTES / move->size;
-	const int64_t step = round_up(max(1, DIRECT_BYTES / (width * move->size)), line);
+	const bool is_tall = move->staging.tall_join_kernel && !join->begins &&
+			     !begin_with_lines(pipeline, src);
+	const int64_t step = is_tall ? rows->count :
+			     round_up(max(1, DIRECT_BYTES / (width * move->size)), line);
+	engine_join_kernel *kernel = is_tall ? move->staging.tall_join_kernel :
+					       move->staging.join_kernel;
 	struct engine_tile tile = {
 		.extents = { width, step },
 		.dst_strides = {
@@ -148,7 +162,7 @@ static void join_strip(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 		tile.extents[1] = min(step, rows->count - row);
 		join->places = rows->places + row;
 		join->shared = pipeline->shared + row;
-		join_piece(pipeline, dst + row * move->size, src, join, &tile);
+		join_piece(pipeline, kernel, dst + row * move->size, src, join, &tile);
 		join->begins = false;
 	}
 }

@@ -781,14 +781,12 @@ DEFINE_STREAM_BESIDE(16)
  */
 INLINE const uint8_t *take_ahead(struct engine_ahead *ahead, bool is_whole, int64_t bytes)
 {
-	const uint8_t *next;
-
 	if (!ahead)
 		return NULL;
-	next = is_whole ? engine_ahead_take(ahead, bytes) : NULL;
-	if (!next)
-		engine_ahead_fetch(ahead, bytes);
-	return next;
+	if (is_whole)
+		return engine_ahead_take_or_fetch(ahead, bytes);
+	engine_ahead_fetch(ahead, bytes);
+	return NULL;
 }
 
 /* The same for a square, or a part of one that has so many columns, at a point of the tile. */
@@ -1234,6 +1232,7 @@ const struct engine_transpose_kernels engine_transpose_avx512 = {
 	.transpose_rows = engine_rows_avx512,
 	.most_steps = 2,
 	.join_transpose = { join_1, join_2, join_4, join_8, join_rows },
+	.join_tall = { [2] = engine_join_tall_4_avx512 },
 	.join_packed = { engine_join_packed_1_avx512, engine_join_packed_2_avx512 },
 	.join_short = { [2] = engine_join_short_4_avx2 },
 	.stream_lines = stream_lines,

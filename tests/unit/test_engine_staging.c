@@ -559,6 +559,12 @@ static int64_t first_of(const struct joined *joined)
 	return 64 + 3 * joined->unit;
 }
 
+/* What is before a column in its first line: not what the destination is filled with. */
+static uint8_t waiting_for(int64_t c)
+{
+	return (uint8_t)(c % 0xa5);
+}
+
 /* With its first members and places set. */
 static void prepare_joined(struct joined *joined)
 {
@@ -571,7 +577,8 @@ static void prepare_joined(struct joined *joined)
 		joined->from[i] = (uint8_t)(i * 37 + i / 256);
 	joined->src = guarded_copy(joined->from, (size_t)joined->src_bytes, true);
 	memset(joined->dst, 0xa5, (size_t)joined->dst_bytes);
-	memset(joined->lines, 0x5a, (size_t)joined->columns * 64);
+	for (int64_t c = 0; c < joined->columns; c++)
+		memset(joined->lines[c], waiting_for(c), 64);
 }
 
 /* Checks what is in the destination and in lines that wait, and frees them. */
@@ -582,6 +589,7 @@ static void check_joined(struct joined *joined)
 	for (int64_t c = 0; c < joined->columns; c++) {
 		const int64_t begin = first_of(joined) + c * joined->pitch;
 		const int64_t end = begin + joined->rows * joined->size;
+		const uint8_t before = joined->begins ? 0xa5 : waiting_for(c);
 
 		for (int64_t i = begin / 64 * 64; i < end; i++) {
 			const int64_t r = (i - begin) / joined->size;
@@ -589,7 +597,7 @@ static void check_joined(struct joined *joined)
 			const uint8_t stored = i < end / 64 * 64 ? dst[i] :
 					       joined->lines[c][i % 64 + 64 - end % 64];
 
-			assert_int_equal(stored, i < begin ? (joined->begins ? 0xa5 : 0x5a) :
+			assert_int_equal(stored, i < begin ? before :
 					 joined->from[joined->places[r] + byte]);
 		}
 		for (int64_t i = end / 64 * 64; i < (begin + joined->pitch) / 64 * 64 &&
@@ -668,6 +676,17 @@ static void kernels_put_lines_together(void **state)
 {
 	(void)state;
 	check_join_kernels(check_one_tile);
+}
+
+static void kernels_put_lines_of_many_rows_together(void **state)
+{
+	const struct engine_isa *isa;
+
+	(void)state;
+	for (uint32_t k = 0; (isa = engine_isa_at(k)); k++)
+		for (uint32_t shift = 0; isa->is_available() && shift < ENGINE_NUM_SIZES; shift++)
+			if (isa->transpose->join_tall[shift])
+				check_one_tile(isa->transpose->join_tall[shift], 1 << shift);
 }
 
 /* The last tile but one has a whole one beside it, or one that is less wide. */
@@ -884,6 +903,7 @@ int main(void)
 			columns_shorter_than_a_line_are_staged_only_where_much_is_stored),
 		cmocka_unit_test(six_loops_of_odd_extents_are_permuted),
 		cmocka_unit_test(kernels_put_lines_together),
+		cmocka_unit_test(kernels_put_lines_of_many_rows_together),
 		cmocka_unit_test(tiles_side_by_side_share_lines_of_rows),
 		cmocka_unit_test(kernels_begin_columns_where_nothing_waits),
 		cmocka_unit_test(kernels_put_lines_of_packed_rows_together),

@@ -412,6 +412,20 @@ static void choose_joining(struct engine_staging *staging, const struct engine_n
 	staging->joins_halves = are_long && are_in_one_part && size == 1;
 }
 
+/*
+ * Whether more rows than a square's may be gone down at a time, beside which others are fetched:
+ * along rows, where their lines are still there for the columns beside.
+ */
+static bool can_join_tall(const struct engine_staging *staging, const struct engine_nest *nest,
+			  int64_t size)
+{
+	const int64_t stride = nest->streams[SRC].strides[nest->rank - 1];
+
+	if (!engine_loads_across() || !engine_fetches_beside_squares() || staging->fetches_below)
+		return false;
+	return !staging->joins_along || !engine_is_crowded(stride, size);
+}
+
 /* The kernels that put lines together, if columns do not go on into each other. */
 static void choose_join_kernels(struct engine_staging *staging, const struct engine_nest *nest,
 				int64_t size, const struct engine_transpose_kernels *kernels,
@@ -427,13 +441,13 @@ static void choose_join_kernels(struct engine_staging *staging, const struct eng
 	if (is_staged || are_one_run(staging, nest, size))
 		return;
 	staging->join_kernel = kernels->join_transpose[shift];
-	if (!staging->joins_along && engine_loads_across() && engine_fetches_beside_squares())
-		staging->tall_join_kernel = kernels->join_tall[shift];
 	staging->fetches_below = staging->joins_along &&
 				 (size > BESIDE_SIZE ||
 				  (size > PACKED_SIZE && row_bytes < LEAST_BESIDE_BYTES));
 	staging->begins_joined = staging->joins_along ||
 				 (engine_joins_along_rows() && size <= PACKED_SIZE);
+	if (can_join_tall(staging, nest, size))
+		staging->tall_join_kernel = kernels->join_tall[shift];
 	if (has_long_rows && !staging->joins_along && !staging->joins_halves)
 		staging->packed_join_kernel = kernels->join_packed[shift];
 }

@@ -136,19 +136,28 @@ static void join_piece(struct pipeline *pipeline, engine_join_kernel *kernel, ui
 }
 
 /*
- * Transposes a strip, piece by piece, to where its columns go on in the lines that wait; or all of
- * its rows at once, where these are better gone down.
+ * The rows of a strip that a kernel is to have at a time: as many as are fetched beside each other.
+ * One that goes down many has two lines' along rows, or all.
  */
+static int64_t choose_step(const struct pipeline *pipeline, int64_t width, bool is_tall)
+{
+	const struct engine_move *move = pipeline->move;
+	const int64_t line = LINE_BYTES / move->size;
+
+	if (is_tall)
+		return move->staging.joins_along ? 2 * line : pipeline->rows.count;
+	return round_up(max(1, DIRECT_BYTES / (width * move->size)), line);
+}
+
+/* Transposes a strip, piece by piece, to where its columns go on in the lines that wait. */
 static void join_strip(struct pipeline *pipeline, uint8_t *dst, const uint8_t *src,
 		       struct engine_join *join, int64_t width)
 {
 	const struct engine_move *move = pipeline->move;
 	const struct row_list *rows = &pipeline->rows;
-	const int64_t line = LINE_BYTES / move->size;
 	const bool is_tall = move->staging.tall_join_kernel && !join->begins &&
 			     !begin_with_lines(pipeline, src);
-	const int64_t step = is_tall ? rows->count :
-			     round_up(max(1, DIRECT_BYTES / (width * move->size)), line);
+	const int64_t step = choose_step(pipeline, width, is_tall);
 	engine_join_kernel *kernel = is_tall ? move->staging.tall_join_kernel :
 					       move->staging.join_kernel;
 	struct engine_tile tile = {

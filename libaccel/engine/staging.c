@@ -412,6 +412,16 @@ static void choose_joining(struct engine_staging *staging, const struct engine_n
 	staging->joins_halves = are_long && are_in_one_part && size == 1;
 }
 
+/* The kernel for rows that are packed piece by piece, unless they are joined as they lie. */
+static engine_packed_join_kernel *choose_packed_join(const struct engine_staging *staging,
+						     int64_t size,
+						     const struct engine_transpose_kernels *kernels)
+{
+	if (staging->joins_along || staging->joins_halves)
+		return NULL;
+	return kernels->join_packed[__builtin_ctzll((uint64_t)size)];
+}
+
 /*
  * Whether more rows than a square's may be gone down at a time, beside which others are fetched:
  * along rows, where their lines are still there for the columns beside.
@@ -448,8 +458,8 @@ static void choose_join_kernels(struct engine_staging *staging, const struct eng
 				 (engine_joins_along_rows() && size <= PACKED_SIZE);
 	if (can_join_tall(staging, nest, size))
 		staging->tall_join_kernel = kernels->join_tall[shift];
-	if (has_long_rows && !staging->joins_along && !staging->joins_halves)
-		staging->packed_join_kernel = kernels->join_packed[shift];
+	if (has_long_rows)
+		staging->packed_join_kernel = choose_packed_join(staging, size, kernels);
 }
 
 /*
@@ -695,8 +705,7 @@ bool engine_staging_prepare(struct engine_staging *staging, const struct engine_
 							kernels->transpose[shift];
 	choose_joining(staging, nest, size);
 	choose_block(staging, nest, size, is_staged, !staging->stream_kernel &&
-		     kernels->join_packed[shift] && !staging->joins_along &&
-		     !staging->joins_halves);
+		     choose_packed_join(staging, size, kernels));
 	find_rows(staging, nest);
 	lay_out_rows(staging, nest, size);
 	if (!staging->packs)

@@ -251,7 +251,7 @@ struct engine_transpose_kernels {
 	 * shared, begun, or fetched below. NULL where that gains nothing.
 	 */
 	engine_join_kernel *join_tall[ENGINE_NUM_SIZES];
-	/* the same, where rows are long; NULL where that gains nothing */
+	/* in place of join_transpose, where rows are long; NULL where that gains nothing */
 	engine_packed_join_kernel *join_packed[ENGINE_NUM_SIZES];
 	/* for rows of a few lines; NULL where they go by the kernel above, or by way of memory */
 	engine_short_join_kernel *join_short[ENGINE_NUM_SIZES];

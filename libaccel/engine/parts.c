@@ -232,3 +232,21 @@ void engine_parts_box(const struct engine_parts *parts, const struct engine_box 
 		n /= count;
 	}
 }
+
+uint64_t engine_parts_merge(const struct engine_parts *parts, const struct engine_box *whole,
+			    uint64_t n, uint64_t most, struct engine_box *box)
+{
+	const uint32_t k = parts->num_dims - 1;
+	struct engine_box last;
+	uint64_t left;
+
+	engine_parts_box(parts, whole, n, box);
+	if (!parts->num_dims)
+		return 1;
+	left = (uint64_t)count_parts(parts, whole, k);
+	left -= n % left;
+	most = most < left ? most : left;
+	engine_parts_box(parts, whole, n + most - 1, &last);
+	box->dims[parts->dims[k]].highest = last.dims[parts->dims[k]].highest;
+	return most;
+}

@@ -46,4 +46,11 @@ bool engine_parts_are_runs(const struct engine_parts *parts, const struct engine
 void engine_parts_box(const struct engine_parts *parts, const struct engine_box *whole, uint64_t n,
 		      struct engine_box *box);
 
+/*
+ * The box of part n and of those behind it, most in all at most, that go on from it in the
+ * innermost loop that is cut. Returns how many parts that is.
+ */
+uint64_t engine_parts_merge(const struct engine_parts *parts, const struct engine_box *whole,
+			    uint64_t n, uint64_t most, struct engine_box *box);
+
 #endif /* TESSERA_ENGINE_PARTS_H */

@@ -267,6 +267,26 @@ static void align_parts(struct engine_plan *plan, const struct engine_plan_opera
 			   BEYOND(operand->base, place));
 }
 
+/*
+ * Whether parts that follow each other along rows of the destination are better run as one: each
+ * begins anew otherwise, with a piece of a line. They can only fail by being canceled, so that it
+ * makes no difference which of them does.
+ */
+static bool wants_merging(const struct engine_plan *plan)
+{
+	const struct engine_plan_operand *destination = &plan->operands[0];
+	const struct engine_parts *parts = &plan->parts;
+
+	if (!plan->streams || plan->num_regions != 1 || plan->slides || plan->is_bordered ||
+	    plan->has_program || !parts->num_dims)
+		return false;
+	for (uint32_t k = 0; k < plan->num_operands; k++)
+		if (plan->operands[k].is_indirect)
+			return false;
+	return destination->address.strides[parts->dims[parts->num_dims - 1]] ==
+	       1 << destination->size_shift;
+}
+
 static void init_parts(struct engine_plan *plan)
 {
 	const struct engine_plan_operand *destination = &plan->operands[0];
@@ -298,6 +318,7 @@ static void init_parts(struct engine_plan *plan)
 	align_parts(plan, &plan->operands[0]);
 	if (plan->num_operands > 1)
 		align_parts(plan, &plan->operands[1]);
+	plan->merges_parts = wants_merging(plan);
 }
 
 /*
@@ -471,19 +492,23 @@ static int run_chunks(struct engine_run *run, uint64_t part)
 	return error;
 }
 
-static int run_part_box(struct engine_run *run, uint64_t part)
+static int run_boxes(struct engine_run *run, uint64_t part, uint64_t most, uint64_t *num_run)
 {
+	const struct engine_plan *plan = run->plan;
 	struct engine_box box;
 
-	engine_parts_box(&run->plan->parts, &run->plan->box, part, &box);
+	*num_run = engine_parts_merge(&plan->parts, &plan->box, part,
+				      plan->merges_parts ? most : 1, &box);
 	return engine_run_box(run, &box);
 }
 
-int engine_run_part(struct engine_run *run, uint64_t part)
+int engine_run_parts(struct engine_run *run, uint64_t part, uint64_t most, uint64_t *num_run)
 {
 	const struct engine_plan *plan = run->plan;
-	int error = plan->is_staged ? run_chunks(run, part) : run_part_box(run, part);
+	int error;
 
+	*num_run = 1;
+	error = plan->is_staged ? run_chunks(run, part) : run_boxes(run, part, most, num_run);
 	if (plan->streams)
 		plan->isa->copy->end_streams();
 	return error;
@@ -511,14 +536,15 @@ int engine_plan_run(const struct engine_plan *plan, const struct engine_control 
 		    struct engine_fault *fault)
 {
 	struct engine_run run = { .plan = plan, .control = control, .fault = fault };
+	uint64_t num_run;
 	int error;
 
 	if (plan->is_empty)
 		return 0;
 	engine_run_take_scratch(&run);
 	error = engine_run_report(&run);
-	for (uint64_t part = 0; part < plan->parts.count && !error; part++)
-		error = engine_run_part(&run, part);
+	for (uint64_t part = 0; part < plan->parts.count && !error; part += num_run)
+		error = engine_run_parts(&run, part, plan->parts.count - part, &num_run);
 	engine_run_release_scratch(&run);
 	engine_run_tell(&run);
 	return error;

@@ -62,6 +62,7 @@ struct engine_plan {
 	struct engine_plan_operand operands[DRM_TESSERA_MAX_OPERANDS];
 	struct drm_tessera_window windows[DRM_TESSERA_MAX_WINDOWS];
 	struct engine_parts parts;
+	bool merges_parts;		/* those that follow each other are run as one */
 	int64_t block_bytes;		/* of a move's blocks: progress is told after each */
 	uint32_t num_regions;		/* 0: too many to keep; each run cuts the box anew */
 	struct engine_region *regions;
@@ -128,7 +129,11 @@ void engine_run_release_scratch(struct engine_run *run);
 /* Runs a box of the plan, region by region. */
 int engine_run_box(struct engine_run *run, const struct engine_box *box);
 
-/* Runs one of the plan's parts. What it has stored others may see after it. */
-int engine_run_part(struct engine_run *run, uint64_t part);
+/*
+ * Runs one of the plan's parts, and of those behind it, most in all at most, such as are better run
+ * with it. What they have stored others may see after it. Says how many they were; if one fails, no
+ * other could have.
+ */
+int engine_run_parts(struct engine_run *run, uint64_t part, uint64_t most, uint64_t *num_run);
 
 #endif /* TESSERA_ENGINE_PLAN_H */

@@ -87,12 +87,14 @@ static uint64_t take_parts(const struct engine_pool *pool, struct task *task, ui
 static bool run_taken(struct engine_pool *pool, struct task *task, struct engine_run *run,
 		      uint64_t first, uint64_t num_parts)
 {
-	for (uint64_t part = first; part < first + num_parts; part++) {
+	uint64_t num_run;
+
+	for (uint64_t part = first; part < first + num_parts; part += num_run) {
 		int error;
 
 		if (part > __atomic_load_n(&task->failed, __ATOMIC_RELAXED))
 			return false;
-		error = engine_run_part(run, part);
+		error = engine_run_parts(run, part, first + num_parts - part, &num_run);
 		if (error) {
 			fail_part(pool, task, part, error, run->fault);
 			return false;

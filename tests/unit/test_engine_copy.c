@@ -276,6 +276,36 @@ static void run_goes_without_scratch_while_another_has_it(void **state)
 	check_staged(false, 0);
 }
 
+/* How many points a part has, all of which are the box's. */
+static uint64_t count_points(const struct engine_box *part, const struct engine_box *box)
+{
+	uint64_t count = 1;
+
+	for (uint32_t d = 0; d < box->rank; d++) {
+		assert_true(part->dims[d].lowest <= part->dims[d].highest);
+		assert_true(part->dims[d].lowest >= box->dims[d].lowest);
+		assert_true(part->dims[d].highest <= box->dims[d].highest);
+		count *= (uint64_t)(part->dims[d].highest - part->dims[d].lowest) + 1;
+	}
+	return count;
+}
+
+/* Parts that are merged have the points of each, and no more. Returns how many parts that is. */
+static uint64_t check_merged(const struct engine_parts *parts, const struct engine_box *box,
+			     uint64_t first, uint64_t most)
+{
+	struct engine_box merged, part;
+	uint64_t num_merged = engine_parts_merge(parts, box, first, most, &merged), sum = 0;
+
+	assert_in_range(num_merged, 1, most);
+	for (uint64_t n = first; n < first + num_merged; n++) {
+		engine_parts_box(parts, box, n, &part);
+		sum += count_points(&part, &merged);
+	}
+	assert_int_equal(sum, count_points(&merged, box));
+	return num_merged;
+}
+
 /* Every point of the box is in one part. Returns the most points of one. */
 static uint64_t check_parts(const struct engine_parts *parts, const struct engine_box *box,
 			    uint64_t points)
@@ -284,19 +314,16 @@ static uint64_t check_parts(const struct engine_parts *parts, const struct engin
 
 	for (uint64_t n = 0; n < parts->count; n++) {
 		struct engine_box part;
-		uint64_t count = 1;
+		uint64_t count;
 
 		engine_parts_box(parts, box, n, &part);
-		for (uint32_t d = 0; d < box->rank; d++) {
-			assert_true(part.dims[d].lowest <= part.dims[d].highest);
-			assert_true(part.dims[d].lowest >= box->dims[d].lowest);
-			assert_true(part.dims[d].highest <= box->dims[d].highest);
-			count *= (uint64_t)(part.dims[d].highest - part.dims[d].lowest) + 1;
-		}
+		count = count_points(&part, box);
 		sum += count;
 		most = count > most ? count : most;
 	}
 	assert_int_equal(sum, points);
+	for (uint64_t n = 0; n < parts->count; )
+		n += check_merged(parts, box, n, min(3, parts->count - n));
 	return most;
 }
 
@@ -312,6 +339,44 @@ static void parts_hold_all_points(void **state)
 		engine_parts_init(&parts, &box, dst_strides, src_strides, 4, bytes, false);
 		check_parts(&parts, &box, 10 * 32 * 50 * 32);
 	}
+}
+
+/* All parts that have the same values of the other loops, or what is left of them, or so many. */
+static void parts_are_merged_that_follow_each_other(void **state)
+{
+	static const int64_t dst_strides[] = { 8002, 2 }, src_strides[] = { 2, 3074 };
+	const struct engine_box box = { 2, { { 0, 1536 }, { 0, 4000 } } };
+	struct engine_parts parts;
+	struct engine_box merged;
+	uint64_t in_row;
+
+	(void)state;
+	engine_parts_init(&parts, &box, dst_strides, src_strides, 2, 1 << 18, false);
+	assert_int_equal(parts.num_dims, 2);
+	in_row = engine_parts_merge(&parts, &box, 0, parts.count, &merged);
+	assert_true(in_row > 4);
+	assert_int_equal(parts.count % in_row, 0);
+	assert_int_equal(merged.dims[1].lowest, 0);
+	assert_int_equal(merged.dims[1].highest, 4000);
+	assert_int_equal(engine_parts_merge(&parts, &box, in_row + 3, parts.count, &merged),
+			 in_row - 3);
+	assert_true(merged.dims[1].lowest > 0);
+	assert_int_equal(merged.dims[1].highest, 4000);
+	assert_int_equal(engine_parts_merge(&parts, &box, in_row, 2, &merged), 2);
+	assert_true(merged.dims[1].highest < 4000);
+}
+
+static void one_part_is_merged_with_none(void **state)
+{
+	static const int64_t strides[] = { 4 };
+	const struct engine_box box = { 1, { { 2, 9 } } };
+	struct engine_parts parts;
+	struct engine_box merged;
+
+	(void)state;
+	engine_parts_init(&parts, &box, strides, strides, 4, 1 << 20, false);
+	assert_int_equal(engine_parts_merge(&parts, &box, 0, 1, &merged), 1);
+	assert_memory_equal(&merged, &box, sizeof(box));
 }
 
 static void parts_have_no_more_bytes_than_a_limit(void **state)
@@ -532,6 +597,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(parts_are_put_together_in_scratch),
 		cmocka_unit_test(run_goes_without_scratch_while_another_has_it),
 		cmocka_unit_test(parts_hold_all_points),
+		cmocka_unit_test(parts_are_merged_that_follow_each_other),
+		cmocka_unit_test(one_part_is_merged_with_none),
 		cmocka_unit_test(parts_have_no_more_bytes_than_a_limit),
 		cmocka_unit_test(little_that_is_left_is_in_the_last_part),
 		cmocka_unit_test(columns_off_cache_lines_stay_long),

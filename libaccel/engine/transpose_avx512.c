@@ -466,9 +466,30 @@ INLINE void load_halves(__m512i *registers, int part, int count, const struct sq
 	}
 }
 
-/* Half of a square: rows of 32 bytes, of two groups of them one in each register. */
+/* All four groups of them, where they are whole rows of a tile whose columns are joined. */
+INLINE void load_joined_halves(__m512i *registers, int count, const struct square *square,
+			       const struct engine_join *join)
+{
+	UNROLL
+	for (int k = 0; k < 2 * count; k++) {
+		const int64_t *places = square->places + k + k / count * count;
+		const uint8_t *first = BEYOND(square->src, places[0]);
+		const uint8_t *second = BEYOND(square->src, places[count]);
+		const __m256i half = _mm256_loadu_si256((const __m256i *)second);
+
+		if (join->next)
+			engine_fetch(join->next + k * 64);
+		registers[k] = _mm512_zextsi256_si512(_mm256_loadu_si256((const __m256i *)first));
+		registers[k] = _mm512_mask_broadcast_i64x4(registers[k], 0xf0, half);
+	}
+}
+
+/*
+ * Half of a square: rows of 32 bytes, of two groups of them one in each register. It is whole only
+ * where its columns are joined.
+ */
 #define DEFINE_HALF(size, rounds)								\
-INLINE void half_##size(const struct square *square, bool streams,				\
+INLINE void half_##size(const struct square *square, bool is_whole, bool streams,		\
 			const struct engine_join *join)						\
 {												\
 	enum { N = 16 / (size) };								\
@@ -479,9 +500,12 @@ INLINE void half_##size(const struct square *square, bool streams,				\
 	uint8_t *to = square->dst;								\
 	__m512i r[2 * N];									\
 												\
-	zero_rows(r + N, N);									\
+	if (is_whole)										\
+		load_joined_halves(r, N, square, join);						\
+	else											\
+		zero_rows(r + N, N);								\
 	UNROLL											\
-	for (int part = 0; part < 4; part++) {							\
+	for (int part = 0; !is_whole && part < 4; part++) {					\
 		if (part && square->num_rows <= part * N)					\
 			break;									\
 		load_halves(r + part / 2 * N, part, N, square, &from, columns);			\
@@ -493,12 +517,12 @@ INLINE void half_##size(const struct square *square, bool streams,				\
 	}											\
 	UNROLL											\
 	for (int k = 0; k < N; k++) {								\
-		if (square->num_columns <= k)							\
+		if (!is_whole && square->num_columns <= k)					\
 			return;									\
-		put_column(square, k, to, even_lanes(r[k], r[N + k]), false, streams, join,	\
+		put_column(square, k, to, even_lanes(r[k], r[N + k]), is_whole, streams, join,	\
 			   rows);								\
-		put_column(square, N + k, BEYOND(to, step), odd_lanes(r[k], r[N + k]), false,	\
-			   streams, join, rows);						\
+		put_column(square, N + k, BEYOND(to, step), odd_lanes(r[k], r[N + k]),		\
+			   is_whole, streams, join, rows);					\
 		ADVANCE(to, square->dst_stride);						\
 	}											\
 }
@@ -608,7 +632,7 @@ INLINE void edge_##size(const struct square *square, int64_t width, bool streams
 	if (width == SIDE)									\
 		square_##size(square, false, can_stream, join, BY_LINES);			\
 	else if (width == SIDE / 2)								\
-		half_##size(square, can_stream, join);						\
+		half_##size(square, false, can_stream, join);					\
 	else											\
 		quarter_##size(square, can_stream, join);					\
 }												\
@@ -808,6 +832,18 @@ INLINE struct engine_join join_from(const struct engine_join *join, const struct
 	};
 }
 
+/*
+ * Whether a square that is joined is done by halves: rows of 32 bytes come to their halves of
+ * registers as they are loaded, which are fewer instructions, but twice the loads. Only elements of
+ * two bytes are better off.
+ */
+INLINE bool goes_by_halves(const struct square *square, const struct engine_join *join,
+			   int64_t size)
+{
+	return size == 2 && square->num_columns * size >= 64 && square->num_rows * size >= 64 &&
+	       !join->below && choose_loads(join) == ACROSS_LINES;
+}
+
 /* Rows that begin anywhere, to columns that begin anywhere: streamed, as above. */
 #define DEFINE_JOIN_AT(size)									\
 TARGET __attribute__((nonnull))									\
@@ -820,11 +856,30 @@ static void joined_edge_##size(const struct square *given, int64_t width,			\
 		edge_##size(&square, width, false, join);					\
 }												\
 												\
+INLINE void join_halves_##size(const struct square *square, const struct engine_join *join)	\
+{												\
+	enum { WIDTH = 32 / (size) };								\
+	struct engine_join there = *join;							\
+	struct square half = *square;								\
+												\
+	for (int n = 0; n < 2; n++) {								\
+		half_##size(&half, true, false, &there);					\
+		half.dst = BEYOND(half.dst, WIDTH * square->dst_stride);			\
+		half.src += 32;									\
+		there.lines += WIDTH;								\
+		there.next += there.next ? WIDTH * 64 : 0;					\
+	}											\
+}												\
+												\
 INLINE void join_at_##size(const struct square *square, int64_t width,				\
 			   const struct engine_join *join)					\
 {												\
 	enum { SIDE = 64 / (size) };								\
 												\
+	if (goes_by_halves(square, join, size)) {						\
+		join_halves_##size(square, join);						\
+		return;										\
+	}											\
 	if (square->num_columns < SIDE || square->num_rows < SIDE) {				\
 		const struct square edge = *square;						\
 												\

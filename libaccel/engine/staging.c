@@ -70,6 +70,13 @@ enum { DST = ENGINE_MOVE_DST, SRC = ENGINE_MOVE_SRC };
 #define LEAST_BESIDE_BYTES	1024
 
 /*
+ * Squares of elements of this size, of which what waits stays in registers from one to the next one
+ * below, are joined so many at a time, if rows do not crowd each other.
+ */
+#define TALL_SIZE		8
+#define TALL_SQUARES		4
+
+/*
  * Squares of elements as small as this have many rows. Where these are so far apart, and back in
  * the same sets of the first cache after so few, they are packed if they are long enough. Not those
  * that are in the second cache, and of which a kernel loads each line once: there packing takes
@@ -422,6 +429,20 @@ static engine_packed_join_kernel *choose_packed_join(const struct engine_staging
 	return kernels->join_packed[__builtin_ctzll((uint64_t)size)];
 }
 
+/* How many rows are gone along at a time where those below are asked for; 0: they are not. */
+static int64_t choose_rows_below(const struct engine_staging *staging,
+				 const struct engine_nest *nest, int64_t size)
+{
+	const int64_t line = max(1, LINE_BYTES / size);
+	const int64_t row_bytes = staging->block[staging->src_loop] * size;
+	const int64_t stride = nest->streams[SRC].strides[nest->rank - 1];
+
+	if (!staging->joins_along || size <= PACKED_SIZE ||
+	    (size <= BESIDE_SIZE && row_bytes >= LEAST_BESIDE_BYTES))
+		return 0;
+	return size == TALL_SIZE && !engine_is_crowded(stride, size) ? TALL_SQUARES * line : line;
+}
+
 /*
  * Whether more rows than a square's may be gone down at a time, beside which others are fetched:
  * along rows, where their lines are still there for the columns beside.
@@ -431,7 +452,7 @@ static bool can_join_tall(const struct engine_staging *staging, const struct eng
 {
 	const int64_t stride = nest->streams[SRC].strides[nest->rank - 1];
 
-	if (!engine_loads_across() || !engine_fetches_beside_squares() || staging->fetches_below)
+	if (!engine_loads_across() || !engine_fetches_beside_squares() || staging->rows_below)
 		return false;
 	return !staging->joins_along || !engine_is_crowded(stride, size);
 }
@@ -451,9 +472,7 @@ static void choose_join_kernels(struct engine_staging *staging, const struct eng
 	if (is_staged || are_one_run(staging, nest, size))
 		return;
 	staging->join_kernel = kernels->join_transpose[shift];
-	staging->fetches_below = staging->joins_along &&
-				 (size > BESIDE_SIZE ||
-				  (size > PACKED_SIZE && row_bytes < LEAST_BESIDE_BYTES));
+	staging->rows_below = choose_rows_below(staging, nest, size);
 	staging->begins_joined = staging->joins_along ||
 				 (engine_joins_along_rows() && size <= PACKED_SIZE);
 	if (can_join_tall(staging, nest, size))

@@ -50,7 +50,7 @@ struct engine_staging {
 	engine_packed_join_kernel *packed_join_kernel;	/* in its place, or NULL */
 	bool begins_joined;			/* it begins columns for which nothing waits */
 	bool joins_along;			/* it goes along rows, */
-	bool fetches_below;			/* and each square asks for the rows below; */
+	int64_t rows_below;			/* so many, asking for as many below, unless 0; */
 	bool joins_halves;			/* or by strips of half a square's columns */
 	engine_short_join_kernel *short_kernel;	/* for short rows; NULL if there is none */
 	engine_chain_kernel *chain_kernel;	/* NULL: columns do not make lines in registers */

@@ -136,8 +136,8 @@ static void join_piece(struct pipeline *pipeline, engine_join_kernel *kernel, ui
 }
 
 /*
- * The rows of a strip that a kernel is to have at a time: as many as are fetched beside each other.
- * One that goes down many has two lines' along rows, or all.
+ * The rows of a strip that a kernel is to have at a time: as many as are fetched beside each other,
+ * or asked for below. One that goes down many has two lines' along rows, or all.
  */
 static int64_t choose_step(const struct pipeline *pipeline, int64_t width, bool is_tall)
 {
@@ -146,7 +146,8 @@ static int64_t choose_step(const struct pipeline *pipeline, int64_t width, bool 
 
 	if (is_tall)
 		return move->staging.joins_along ? 2 * line : pipeline->rows.count;
-	return round_up(max(1, DIRECT_BYTES / (width * move->size)), line);
+	return max(move->staging.rows_below,
+		   round_up(max(1, DIRECT_BYTES / (width * move->size)), line));
 }
 
 /* Transposes a strip, piece by piece, to where its columns go on in the lines that wait. */
@@ -285,8 +286,7 @@ static void join_along(struct pipeline *pipeline, uint8_t *dst, const uint8_t *s
 	const struct engine_move *move = pipeline->move;
 	const int64_t stride = move->nest.streams[SRC].strides[move->nest.rank - 1];
 	struct engine_join join = {
-		.below = move->staging.fetches_below ?
-			 engine_rows_on(stride, LINE_BYTES / move->size) : 0,
+		.below = engine_rows_on(stride, move->staging.rows_below),
 		.lines = lines,
 		.begins = begins,
 	};

@@ -267,24 +267,36 @@ static void align_parts(struct engine_plan *plan, const struct engine_plan_opera
 			   BEYOND(operand->base, place));
 }
 
+/* Whether a plan that is cut along rows of its destination has some that begin within lines. */
+static bool cuts_lines(const struct engine_plan *plan)
+{
+	const struct engine_plan_operand *destination = &plan->operands[0];
+	const int64_t *strides = destination->address.strides;
+	const struct engine_parts *parts = &plan->parts;
+
+	if (!parts->num_dims ||
+	    strides[parts->dims[parts->num_dims - 1]] != 1 << destination->size_shift)
+		return false;
+	for (uint32_t k = 0; k < parts->num_dims - 1; k++)
+		if (strides[parts->dims[k]] % LINE_BYTES)
+			return true;
+	return false;
+}
+
 /*
- * Whether parts that follow each other along rows of the destination are better run as one: each
- * begins anew otherwise, with a piece of a line. They can only fail by being canceled, so that it
- * makes no difference which of them does.
+ * Whether parts that follow each other along rows of the destination are better run as one: where
+ * these begin within lines each part begins anew otherwise, with a piece of a line. Such parts can
+ * only fail by being canceled, so that it makes no difference which of them does.
  */
 static bool wants_merging(const struct engine_plan *plan)
 {
-	const struct engine_plan_operand *destination = &plan->operands[0];
-	const struct engine_parts *parts = &plan->parts;
-
 	if (!plan->streams || plan->num_regions != 1 || plan->slides || plan->is_bordered ||
-	    plan->has_program || !parts->num_dims)
+	    plan->has_program)
 		return false;
 	for (uint32_t k = 0; k < plan->num_operands; k++)
 		if (plan->operands[k].is_indirect)
 			return false;
-	return destination->address.strides[parts->dims[parts->num_dims - 1]] ==
-	       1 << destination->size_shift;
+	return cuts_lines(plan);
 }
 
 static void init_parts(struct engine_plan *plan)

@@ -236,13 +236,14 @@ void engine_parts_box(const struct engine_parts *parts, const struct engine_box 
 uint64_t engine_parts_merge(const struct engine_parts *parts, const struct engine_box *whole,
 			    uint64_t n, uint64_t most, struct engine_box *box)
 {
-	const uint32_t k = parts->num_dims - 1;
 	struct engine_box last;
 	uint64_t left;
+	uint32_t k;
 
 	engine_parts_box(parts, whole, n, box);
-	if (!parts->num_dims)
+	if (most == 1 || !parts->num_dims)
 		return 1;
+	k = parts->num_dims - 1;
 	left = (uint64_t)count_parts(parts, whole, k);
 	left -= n % left;
 	most = most < left ? most : left;

@@ -131,8 +131,8 @@ int engine_run_box(struct engine_run *run, const struct engine_box *box);
 
 /*
  * Runs one of the plan's parts, and of those behind it, most in all at most, such as are better run
- * with it. What they have stored others may see after it. Says how many they were; if one fails, no
- * other could have.
+ * with it. What they have stored others may see after it. Says how many they were: more than one
+ * can only fail by being canceled.
  */
 int engine_run_parts(struct engine_run *run, uint64_t part, uint64_t most, uint64_t *num_run);
 

@@ -833,15 +833,13 @@ INLINE struct engine_join join_from(const struct engine_join *join, const struct
 }
 
 /*
- * Whether a square that is joined is done by halves: rows of 32 bytes come to their halves of
- * registers as they are loaded, which are fewer instructions, but twice the loads. Only elements of
- * two bytes are better off.
+ * Whether a whole square is joined by halves: rows of 32 bytes come to their halves of registers as
+ * they are loaded, which are fewer instructions, but twice the loads. Only elements of two bytes are
+ * better off.
  */
-INLINE bool goes_by_halves(const struct square *square, const struct engine_join *join,
-			   int64_t size)
+INLINE bool goes_by_halves(const struct engine_join *join, int64_t size)
 {
-	return size == 2 && square->num_columns * size >= 64 && square->num_rows * size >= 64 &&
-	       !join->below && choose_loads(join) == ACROSS_LINES;
+	return size == 2 && !join->below && choose_loads(join) == ACROSS_LINES;
 }
 
 /* Rows that begin anywhere, to columns that begin anywhere: streamed, as above. */
@@ -876,14 +874,14 @@ INLINE void join_at_##size(const struct square *square, int64_t width,				\
 {												\
 	enum { SIDE = 64 / (size) };								\
 												\
-	if (goes_by_halves(square, join, size)) {						\
-		join_halves_##size(square, join);						\
-		return;										\
-	}											\
 	if (square->num_columns < SIDE || square->num_rows < SIDE) {				\
 		const struct square edge = *square;						\
 												\
 		joined_edge_##size(&edge, width, join);						\
+		return;										\
+	}											\
+	if (goes_by_halves(join, size)) {							\
+		join_halves_##size(square, join);						\
 		return;										\
 	}											\
 	switch (choose_loads(join)) {								\

@@ -833,9 +833,9 @@ INLINE struct engine_join join_from(const struct engine_join *join, const struct
 }
 
 /*
- * Whether a whole square is joined by halves: rows of 32 bytes come to their halves of registers as
- * they are loaded, which are fewer instructions, but twice the loads. Only elements of two bytes are
- * better off.
+ * Whether a whole square is joined by halves: rows of 32 bytes come to their halves of registers
+ * as they are loaded, which are fewer instructions, but twice the loads. Only elements of two bytes
+ * are better off.
  */
 INLINE bool goes_by_halves(const struct engine_join *join, int64_t size)
 {
